@@ -1,0 +1,119 @@
+package lifecycle
+
+import "github.com/codexctl/codexctl/codex/protocol"
+
+// Effect is one thing the driver must do, in the order given.
+type Effect interface{ effect() }
+
+// Write puts a frame on the wire, behind all frames before it.
+type Write struct{ Frame Frame }
+
+// Frame is one call to Codex. It is comparable but for its change; Role and
+// Ticket, or Role and Turn, tell two frames that are on the wire apart.
+type Frame struct {
+	Role   Role
+	Ticket Ticket
+	Change Change // RoleSet
+	Turn   string // RoleInterrupt, RoleSteer: the turn meant
+	Text   string // RoleStart, RoleSteer
+}
+
+// Role is what a frame is for; each has one method.
+type Role int
+
+const (
+	RoleSet       Role = iota + 1 // thread/goal/set with a caller's change
+	RoleClear                     // thread/goal/clear for a caller
+	RoleReset                     // thread/goal/clear before the set that begins a new goal
+	RoleLook                      // thread/goal/get before an exclusive start
+	RoleDecide                    // thread/goal/get because a notification contradicts what is known
+	RoleConfirm                   // thread/goal/get because a result could not be decoded
+	RoleUndo                      // thread/goal/set complete, where a caller's pause came too late
+	RoleStallLook                 // thread/goal/get because an active goal runs no turn
+	RoleStallStop                 // thread/goal/set paused, for the same reason
+	RoleStopPause                 // thread/goal/set paused, for a stop
+	RoleStopLook                  // thread/goal/get, for a stop that saw the goal complete
+	RoleRestore                   // thread/goal/set complete, where a stop's pause came too late
+	RoleInterrupt                 // turn/interrupt
+	RoleStart                     // turn/start
+	RoleSteer                     // turn/steer
+)
+
+// Reads reports whether the frame only reads.
+func (r Role) Reads() bool {
+	switch r {
+	case RoleLook, RoleDecide, RoleConfirm, RoleStallLook, RoleStopLook:
+		return true
+	}
+	return false
+}
+
+// Began tells that an operation owns the thread from now on.
+type Began struct {
+	Op      int
+	Kind    Kind
+	Adopted bool
+}
+
+// Became tells that a prompt's operation pursues a goal from now on.
+type Became struct{ Op int }
+
+// Ended tells that an operation has ended and owns nothing any more.
+type Ended struct {
+	Op      int
+	Outcome Outcome
+}
+
+// Answer is the one outcome of a submission. Err is nil when Codex acknowledged
+// it (for a stop: when nothing runs any more).
+type Answer struct {
+	Ticket  Ticket
+	Op      int // the operation it drives; 0 is none
+	Goal    *protocol.ThreadGoal
+	Note    Note
+	Outcome *Outcome // a stop's: how the operation ended; nil when none ran
+	Err     error
+}
+
+// Note says what a caller should know beside the acknowledgement.
+type Note int
+
+const (
+	NoteNone       Note = iota
+	NoteNotStarted      // acknowledged, but the goal is not active: no work started
+	NoteUnreadable      // acknowledged, but what the goal is now could not be read
+	NoteCompleted       // the pause came after the goal was complete; it was set complete again
+)
+
+// Elsewhere tells that the goal was changed by someone else while an operation
+// pursued another objective.
+type Elsewhere struct{ Goal *protocol.ThreadGoal }
+
+// SetTimer asks for a [TimerFired] after the timer's time, counted anew if the
+// timer runs already. StopTimer takes it back.
+type SetTimer struct{ Timer Timer }
+
+// StopTimer takes a timer back.
+type StopTimer struct{ Timer Timer }
+
+// Timer names a time the driver keeps.
+type Timer int
+
+const (
+	TimerStall Timer = iota + 1 // how long an active goal may run no turn
+	TimerStop                   // how long a step of a stop may take
+	TimerGrace                  // how long a turn that was about to start may still show up
+)
+
+// Disconnect ends the app-server: a delivery is unknown, or a stop took too long.
+type Disconnect struct{ Err error }
+
+func (Write) effect()      {}
+func (Began) effect()      {}
+func (Became) effect()     {}
+func (Ended) effect()      {}
+func (Answer) effect()     {}
+func (Elsewhere) effect()  {}
+func (SetTimer) effect()   {}
+func (StopTimer) effect()  {}
+func (Disconnect) effect() {}

@@ -1,0 +1,284 @@
+package lifecycle
+
+import (
+	"slices"
+
+	"github.com/codexctl/codexctl/codex/protocol"
+)
+
+// submit binds a change to the operation its caller saw and puts it in line.
+func (m *machine) submit(e Submit) {
+	current := 0
+	if m.Op != nil {
+		current = m.Op.ID
+	}
+	switch {
+	case m.Stop != nil:
+		m.emit(Answer{Ticket: e.Ticket, Err: ErrStopped})
+		return
+	case e.Change.bound() && e.Owner != 0 && e.Owner != current:
+		m.emit(Answer{Ticket: e.Ticket, Err: ErrOwnerFinished})
+		return
+	}
+	s := Submission{Ticket: e.Ticket, Change: e.Change}
+	if e.Change.bound() {
+		s.Owner = current
+	}
+	m.Waiting = append(m.Waiting, s)
+}
+
+// invokeNext writes the change that waits longest, if the lane is free.
+func (m *machine) invokeNext() {
+	if m.Lane != nil || len(m.Waiting) == 0 {
+		return
+	}
+	next := m.Waiting[0]
+	m.Waiting = m.Waiting[1:]
+	switch {
+	case next.Change.Kind == ChangePause && m.Goal != nil && m.Goal.Status == protocol.ThreadGoalStatusComplete:
+		// 0.160.1 would store paused: a pause un-finishes a finished goal.
+		m.emit(Answer{Ticket: next.Ticket, Op: m.owner(), Goal: m.Goal, Err: ErrComplete})
+		m.invokeNext()
+	case next.Change.Kind == ChangeClear:
+		m.call(next, RoleClear)
+	case next.Change.owns() && m.Op == nil:
+		// Exclusive: look first, since another process may have changed the goal
+		// without a word to this one.
+		m.begin(KindGoal, false)
+		next.Owner = m.Op.ID
+		m.call(next, RoleLook)
+	default:
+		m.call(next, RoleSet)
+	}
+}
+
+// call takes the lane and writes a frame for the submission.
+func (m *machine) call(s Submission, role Role) {
+	m.Lane = &Call{Submission: s, Role: role}
+	m.emit(Write{Frame{Role: role, Ticket: s.Ticket, Change: s.Change}})
+}
+
+// replied takes the one outcome of a frame.
+func (m *machine) replied(f Frame, r Reply) {
+	if r.Delivery == Unknown {
+		m.lose(r.Err)
+		return
+	}
+	switch f.Role {
+	case RoleStart:
+		m.startReplied(f, r)
+	case RoleSteer:
+		m.Steers = slices.DeleteFunc(m.Steers, func(t Ticket) bool { return t == f.Ticket })
+		m.emit(Answer{Ticket: f.Ticket, Op: m.owner(), Err: r.Err})
+	case RoleInterrupt:
+		// Refused means that the turn is over, or that another one runs: the turns'
+		// own notifications say which.
+	case RoleStopPause, RoleStopLook, RoleRestore:
+		if m.Stop != nil {
+			m.stopReplied(f, r)
+		}
+	default:
+		if m.Lane != nil && m.Lane.Role == f.Role && m.Lane.Ticket == f.Ticket {
+			m.laneReplied(r)
+		}
+	}
+}
+
+func (m *machine) startReplied(f Frame, r Reply) {
+	if m.Start != f.Ticket {
+		return
+	}
+	m.Start = 0
+	m.emit(Answer{Ticket: f.Ticket, Op: m.owner(), Goal: m.Goal, Err: r.Err})
+	if r.Delivery != Acknowledged {
+		m.Op.Err = r.Err
+		return
+	}
+	m.Op.Fresh = false
+	if m.Turn.Phase == TurnNone && m.Op.Last == nil && r.TurnID != "" {
+		m.Turn = Turn{ID: r.TurnID, Phase: TurnStarting}
+	}
+}
+
+func (m *machine) laneReplied(r Reply) {
+	call := *m.Lane
+	m.Lane = nil
+	switch call.Role {
+	case RoleLook:
+		m.looked(call, r)
+	case RoleReset:
+		m.wasReset(call, r)
+	case RoleDecide:
+		m.decided(r)
+	case RoleUndo:
+		note := NoteCompleted
+		if r.Delivery == Acknowledged && !r.Drift {
+			m.know(r.Goal)
+		} else {
+			note = NoteUnreadable
+		}
+		m.acknowledged(call, m.Goal, note)
+	case RoleStallLook, RoleStallStop:
+		m.stallReplied(call, r)
+	case RoleConfirm:
+		if r.Delivery == Acknowledged && !r.Drift {
+			m.know(r.Goal)
+			m.acknowledged(call, m.Goal, NoteNone)
+			return
+		}
+		m.GoalKnown = false
+		m.acknowledged(call, nil, NoteUnreadable)
+	case RoleSet, RoleClear:
+		switch {
+		case r.Delivery != Acknowledged:
+			m.reject(call, r)
+		case r.Drift:
+			// It was applied; only its text is lost. Read what the goal is now.
+			m.call(call.Submission, RoleConfirm)
+		case call.Role == RoleClear:
+			m.know(nil)
+			m.acknowledged(call, nil, NoteNone)
+		case m.undo(call, r.Goal):
+		default:
+			m.know(r.Goal)
+			m.acknowledged(call, r.Goal, NoteNone)
+		}
+	}
+}
+
+// undo sets a goal complete again that was complete before the pause reached it:
+// 0.160.1 stores paused for a finished goal.
+func (m *machine) undo(call Call, goal *protocol.ThreadGoal) bool {
+	if !call.SawComplete || goal == nil || goal.Status != protocol.ThreadGoalStatusPaused {
+		return false
+	}
+	m.know(goal)
+	m.call(call.Submission, RoleUndo)
+	return true
+}
+
+// looked goes on with an exclusive start once the stored goal is known.
+func (m *machine) looked(call Call, r Reply) {
+	if r.Delivery != Acknowledged || r.Drift {
+		m.reject(call, r)
+		return
+	}
+	m.know(r.Goal)
+	switch {
+	case call.Abandoned:
+		m.abandon(call)
+	case call.Change.Kind == ChangeSet && m.Goal != nil && m.Goal.Status == protocol.ThreadGoalStatusComplete:
+		// 0.160.1 carries the counters and the budget of a complete goal over to
+		// the objective that replaces it: a new goal needs a clear first.
+		m.call(call.Submission, RoleReset)
+	default:
+		m.call(call.Submission, RoleSet)
+	}
+}
+
+func (m *machine) wasReset(call Call, r Reply) {
+	if r.Delivery != Acknowledged {
+		m.reject(call, r)
+		return
+	}
+	m.know(nil)
+	if call.Abandoned {
+		m.abandon(call)
+		return
+	}
+	m.call(call.Submission, RoleSet)
+}
+
+func (m *machine) abandon(call Call) {
+	m.emit(Answer{Ticket: call.Ticket, Op: m.owner(), Goal: m.Goal, Err: ErrStopped})
+}
+
+// reject tells the submitter, and nobody else: the operation goes on as it was.
+func (m *machine) reject(call Call, r Reply) {
+	if m.Op != nil && m.Op.Fresh {
+		m.Op.Err = r.Err
+	}
+	m.emit(Answer{Ticket: call.Ticket, Op: m.owner(), Goal: m.Goal, Err: r.Err})
+}
+
+func (m *machine) acknowledged(call Call, goal *protocol.ThreadGoal, note Note) {
+	if goal != nil {
+		m.Acked = goal.Objective
+	}
+	if m.Op != nil {
+		m.Op.Fresh = false
+		m.Op.Stalled = false
+	}
+	if m.goalActive() && m.Op != nil {
+		m.become()
+	}
+	// 0.160.1 answers an active status with budgetLimited as a success.
+	if note == NoteNone && call.Change.owns() && !m.goalActive() {
+		note = NoteNotStarted
+	}
+	m.emit(Answer{Ticket: call.Ticket, Op: m.owner(), Goal: goal, Note: note})
+}
+
+// goalUpdated takes a notification. While a call is on the lane it is only the
+// last word before the reply: the reply outranks it.
+func (m *machine) goalUpdated(goal *protocol.ThreadGoal) {
+	if goal.Status == protocol.ThreadGoalStatusComplete {
+		m.sawComplete()
+	}
+	if m.Lane == nil && m.Stop == nil && m.contradicts(goal) {
+		m.decide()
+		return
+	}
+	m.know(goal)
+}
+
+// sawComplete remembers that the goal ended by itself while a pause was on its way.
+func (m *machine) sawComplete() {
+	if m.Stop != nil && m.Stop.Paused {
+		m.Stop.SawComplete, m.Stop.Look = true, true
+	}
+	if m.Lane != nil && m.Lane.Change.Kind == ChangePause {
+		m.Lane.SawComplete = true
+	}
+}
+
+// goalCleared takes a notification that names no objective: with a goal known, only
+// Codex can say whether it is old news.
+func (m *machine) goalCleared() {
+	if m.Lane == nil && m.Stop == nil && m.GoalKnown && m.Goal != nil {
+		m.decide()
+		return
+	}
+	m.know(nil)
+}
+
+// contradicts reports whether a notification speaks of another goal than the one
+// known. After a clear's reply 0.160.1 sometimes announces the old goal once more.
+func (m *machine) contradicts(goal *protocol.ThreadGoal) bool {
+	return m.GoalKnown && (m.Goal == nil || m.Goal.Objective != goal.Objective)
+}
+
+func (m *machine) decide() { m.call(Submission{}, RoleDecide) }
+
+func (m *machine) decided(r Reply) {
+	if r.Delivery != Acknowledged || r.Drift {
+		m.GoalKnown = false // the next notification is taken as it comes
+		return
+	}
+	m.know(r.Goal)
+	if m.Op != nil && m.Op.Kind == KindGoal && m.Acked != "" && (r.Goal == nil || r.Goal.Objective != m.Acked) {
+		m.Acked = ""
+		m.emit(Elsewhere{Goal: r.Goal})
+	}
+}
+
+func (m *machine) know(goal *protocol.ThreadGoal) {
+	m.Goal, m.GoalKnown = goal, true
+}
+
+func (m *machine) owner() int {
+	if m.Op == nil {
+		return 0
+	}
+	return m.Op.ID
+}

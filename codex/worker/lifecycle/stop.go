@@ -1,0 +1,169 @@
+package lifecycle
+
+import (
+	"cmp"
+
+	"github.com/codexctl/codexctl/codex/protocol"
+)
+
+// askStop begins a stop, or joins the one under way.
+func (m *machine) askStop(t Ticket) {
+	if m.Stop != nil {
+		m.Stop.Tickets = append(m.Stop.Tickets, t)
+		return
+	}
+	m.Stop = &Stop{Tickets: []Ticket{t}, MayFollow: m.goalActive() || m.Lane != nil}
+	m.calm()
+	for _, w := range m.Waiting {
+		m.emit(Answer{Ticket: w.Ticket, Op: m.owner(), Err: ErrStopped})
+	}
+	m.Waiting = nil
+	if m.Lane != nil {
+		m.Lane.Abandoned = true
+	}
+	if m.goalMayBeActive() {
+		m.stopPause()
+	}
+}
+
+// goalMayBeActive reports whether the goal is active now, or will be once the
+// change on the wire is answered.
+func (m *machine) goalMayBeActive() bool {
+	if m.Lane == nil {
+		return m.goalActive()
+	}
+	switch m.Lane.Role {
+	case RoleSet, RoleConfirm:
+		return m.Lane.Change.owns() || m.Lane.Change.Kind != ChangePause && m.goalActive()
+	case RoleDecide, RoleStallLook:
+		return m.goalActive()
+	}
+	return false // a clear, a pause or a look: its reply is waited for
+}
+
+// stopPause writes the stop's pause, behind whatever is pending: 0.160.1 answers
+// goal changes in the order they were written.
+func (m *machine) stopPause() {
+	m.Stop.Paused, m.Stop.MayFollow = true, true
+	m.stopWrite(RoleStopPause)
+}
+
+func (m *machine) stopWrite(role Role) {
+	m.Stop.OnWire = role
+	m.waitFor(StopOnGoal)
+	m.emit(Write{Frame{Role: role}})
+}
+
+// advanceStop does what a stop needs next: the goal paused, then the turn
+// interrupted that is active or becomes active within the grace time.
+func (m *machine) advanceStop() {
+	stop := m.Stop
+	switch {
+	case stop.OnWire != 0:
+		m.waitFor(StopOnGoal)
+	case m.Lane != nil:
+		m.waitFor(StopOnPending)
+	case m.goalActive() && !stop.Paused:
+		m.stopPause()
+	case stop.Look:
+		stop.Look = false
+		m.stopWrite(RoleStopLook)
+	case m.Turn.Phase == TurnRunning:
+		m.interrupt()
+	case m.Start != 0 || m.Turn.Phase == TurnStarting:
+		// Before turn/started an interrupt is refused: "no active turn to interrupt".
+		m.waitFor(StopOnStart)
+	case stop.MayFollow && !stop.GraceOver && !m.wasInterrupted():
+		// 0.160.1 was seen to start a turn just after it acknowledged a pause.
+		m.waitFor(StopOnFollower)
+	default:
+		m.endStop()
+	}
+}
+
+// waitFor bounds the wait for a step, once.
+func (m *machine) waitFor(step StopStep) {
+	if m.Stop.Step == step {
+		return
+	}
+	m.Stop.Step = step
+	if step == StopOnFollower {
+		m.emit(StopTimer{TimerStop})
+		m.emit(SetTimer{TimerGrace})
+		return
+	}
+	m.emit(SetTimer{TimerStop})
+}
+
+func (m *machine) interrupt() {
+	// No second interrupt for a turn: sent after the first was accepted, it
+	// stays without an answer until the next turn ends.
+	if m.Stop.Interrupted == m.Turn.ID {
+		return
+	}
+	m.Stop.Interrupted = m.Turn.ID
+	m.Stop.Step = StopBegun // a time of its own for each turn
+	m.waitFor(StopOnTurn)
+	m.emit(Write{Frame{Role: RoleInterrupt, Turn: m.Turn.ID}})
+}
+
+// wasInterrupted reports whether the last turn ended because of this stop.
+func (m *machine) wasInterrupted() bool {
+	return m.Op != nil && m.Op.Last != nil && m.Op.Last.ID == m.Stop.Interrupted &&
+		m.Op.Last.Status == protocol.TurnStatusInterrupted
+}
+
+func (m *machine) stopReplied(f Frame, r Reply) {
+	if f.Role != m.Stop.OnWire {
+		return
+	}
+	m.Stop.OnWire = 0
+	m.Stop.Step = StopBegun
+	switch {
+	case r.Delivery == Acknowledged && !r.Drift:
+		m.know(r.Goal)
+	case f.Role == RoleStopPause && r.Delivery == Acknowledged:
+		m.Stop.Look = true
+		return
+	}
+	switch f.Role {
+	case RoleStopPause, RoleStopLook:
+		if m.goalActive() {
+			// It cannot be paused: only without its app-server does nothing run.
+			m.lose(cmp.Or(r.Err, ErrStillActive))
+			return
+		}
+		if f.Role == RoleStopLook && m.Stop.SawComplete && m.Goal != nil && m.Goal.Status == protocol.ThreadGoalStatusPaused {
+			// 0.160.1 stores paused for a finished goal: it becomes complete again.
+			m.stopWrite(RoleRestore)
+		}
+	}
+}
+
+// endStop ends the operation and answers everyone who asked for the stop.
+func (m *machine) endStop() {
+	tickets := m.Stop.Tickets
+	m.Stop = nil
+	m.emit(StopTimer{TimerStop})
+	m.emit(StopTimer{TimerGrace})
+	var out *Outcome
+	if m.Op != nil {
+		o := m.stopOutcome()
+		out = &o
+		m.end(o)
+	}
+	for _, t := range tickets {
+		m.emit(Answer{Ticket: t, Goal: m.Goal, Outcome: out})
+	}
+}
+
+// stopOutcome is stopped, unless what was to be stopped had ended by itself.
+func (m *machine) stopOutcome() Outcome {
+	o := outcome(&m.State)
+	switch o.End {
+	case EndComplete, EndDone, EndCleared:
+	default:
+		o.End = EndStopped
+	}
+	return o
+}
