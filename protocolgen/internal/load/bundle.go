@@ -1,0 +1,150 @@
+// Package load turns what a Codex executable says about its protocol into
+// parsed JSON schemas. It dumps the two bundles, stable and experimental, checks
+// that they belong together, and refuses every schema keyword it does not know.
+package load
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// BundleFile is the file of a schema dump that holds every definition.
+const BundleFile = "codex_app_server_protocol.schemas.json"
+
+// nested is the key under which the bundle keeps the current generation of the
+// protocol; what lies beside it is the older one plus the message envelopes.
+const nested = "v2"
+
+// Bundle is one parsed schema bundle. Its two floors are flattened into one
+// name space: where both define a name they must agree on its shape.
+type Bundle struct {
+	Definitions map[string]*Schema
+	TopLevel    int    // definitions beside "v2"
+	Nested      int    // definitions under "v2"
+	Shared      int    // names that both define
+	SHA256      string // of the bundle file, lower-case hexadecimal
+}
+
+// Source is what one Codex release says with and without --experimental.
+type Source struct {
+	Version      string // of the Codex that was asked; empty for bundles read from files
+	Stable       *Bundle
+	Experimental *Bundle
+}
+
+// ReadBundle parses one bundle file.
+func ReadBundle(path string) (*Bundle, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read schema bundle: %w", err)
+	}
+	b, err := ParseBundle(raw)
+	if err != nil {
+		return nil, fmt.Errorf("schema bundle %s: %w", path, err)
+	}
+	return b, nil
+}
+
+// ParseBundle parses the text of one bundle file.
+func ParseBundle(raw []byte) (*Bundle, error) {
+	var root struct {
+		Dialect     string                    `json:"$schema"`
+		Title       string                    `json:"title"`
+		Type        string                    `json:"type"`
+		Definitions map[string]jsontext.Value `json:"definitions"`
+	}
+	if err := json.Unmarshal(raw, &root, json.RejectUnknownMembers(true)); err != nil {
+		return nil, fmt.Errorf("read bundle: %w", err)
+	}
+	sum := sha256.Sum256(raw)
+	b := &Bundle{Definitions: map[string]*Schema{}, SHA256: hex.EncodeToString(sum[:])}
+
+	var inner map[string]jsontext.Value
+	if v, ok := root.Definitions[nested]; ok {
+		if err := json.Unmarshal(v, &inner); err != nil {
+			return nil, fmt.Errorf("read definitions under %s: %w", nested, err)
+		}
+		delete(root.Definitions, nested)
+	}
+	b.TopLevel, b.Nested = len(root.Definitions), len(inner)
+	for _, name := range slices.Sorted(maps.Keys(inner)) {
+		s, err := parseDefinition(nested+"/"+name, inner[name])
+		if err != nil {
+			return nil, err
+		}
+		b.Definitions[name] = s
+	}
+	for _, name := range slices.Sorted(maps.Keys(root.Definitions)) {
+		s, err := parseDefinition(name, root.Definitions[name])
+		if err != nil {
+			return nil, err
+		}
+		if twin, ok := b.Definitions[name]; ok {
+			b.Shared++
+			if !sameShape(s, twin) {
+				return nil, fmt.Errorf("definition %s means one thing at the top and another under %s: give one of them a name of its own", name, nested)
+			}
+			continue
+		}
+		b.Definitions[name] = s
+	}
+	return b, nil
+}
+
+// sameShape compares two schemas without their annotations.
+func sameShape(a, b *Schema) bool {
+	return shape(a) == shape(b)
+}
+
+func shape(s *Schema) string {
+	var out strings.Builder
+	writeShape(&out, s)
+	return out.String()
+}
+
+func writeShape(out *strings.Builder, s *Schema) {
+	if s == nil {
+		out.WriteString("-")
+		return
+	}
+	if s.Always != nil {
+		fmt.Fprintf(out, "%v", *s.Always)
+		return
+	}
+	fmt.Fprintf(out, "{%s %q %s %q %q", RefName(s.Ref), s.Type, s.Format, s.Enum, slices.Sorted(slices.Values(s.Required)))
+	if s.Minimum != nil {
+		fmt.Fprintf(out, " min%v", *s.Minimum)
+	}
+	if s.MinLength != nil {
+		fmt.Fprintf(out, " len%d", *s.MinLength)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		fmt.Fprintf(out, " %q:", name)
+		writeShape(out, s.Properties[name])
+	}
+	for _, one := range []*Schema{s.AdditionalProperties, s.Items} {
+		writeShape(out, one)
+	}
+	for _, list := range [][]*Schema{s.OneOf, s.AnyOf, s.AllOf} {
+		out.WriteString("[")
+		for _, one := range list {
+			writeShape(out, one)
+		}
+		out.WriteString("]")
+	}
+	out.WriteString("}")
+}
+
+// RefName returns the definition that a $ref points to, whichever floor it
+// names.
+func RefName(ref string) string {
+	return ref[strings.LastIndexByte(ref, '/')+1:]
+}
