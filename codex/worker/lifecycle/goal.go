@@ -95,7 +95,8 @@ func (m *machine) startReplied(f Frame, r Reply) {
 		return
 	}
 	m.Op.Fresh = false
-	if m.Turn.Phase == TurnNone && m.Op.Last == nil && r.TurnID != "" {
+	over := m.Op.Last != nil && m.Op.Last.ID == r.TurnID
+	if m.Turn.Phase == TurnNone && r.TurnID != "" && !over {
 		m.Turn = Turn{ID: r.TurnID, Phase: TurnStarting}
 	}
 }
@@ -216,7 +217,9 @@ func (m *machine) acknowledged(call Call, goal *protocol.ThreadGoal, note Note) 
 	if note == NoteNone && call.Change.owns() && !m.goalActive() {
 		note = NoteNotStarted
 	}
-	m.emit(Answer{Ticket: call.Ticket, Op: m.owner(), Goal: goal, Note: note})
+	if call.Ticket != 0 { // 0: a pause of our own, for a stall
+		m.emit(Answer{Ticket: call.Ticket, Op: m.owner(), Goal: goal, Note: note})
+	}
 }
 
 // goalUpdated takes a notification. While a call is on the lane it is only the

@@ -65,7 +65,8 @@ func (m *machine) advanceStop() {
 		m.waitFor(StopOnPending)
 	case m.goalActive() && !stop.Paused:
 		m.stopPause()
-	case stop.Look:
+	case stop.Look || m.goalActive():
+		// Announced active behind the pause: old news, or somebody resumed it.
 		stop.Look = false
 		m.stopWrite(RoleStopLook)
 	case m.Turn.Phase == TurnRunning:
@@ -133,8 +134,9 @@ func (m *machine) stopReplied(f Frame, r Reply) {
 			m.lose(cmp.Or(r.Err, ErrStillActive))
 			return
 		}
-		if f.Role == RoleStopLook && m.Stop.SawComplete && m.Goal != nil && m.Goal.Status == protocol.ThreadGoalStatusPaused {
+		if m.Stop.SawComplete && m.Goal != nil && m.Goal.Status == protocol.ThreadGoalStatusPaused && r.Delivery == Acknowledged {
 			// 0.160.1 stores paused for a finished goal: it becomes complete again.
+			m.Stop.SawComplete, m.Stop.Look = false, false
 			m.stopWrite(RoleRestore)
 		}
 	}
