@@ -1,0 +1,315 @@
+package codex
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/codexctl/codexctl/codex/internal/wire"
+	"github.com/codexctl/codexctl/codex/protocol"
+	"github.com/codexctl/codexctl/codex/version"
+)
+
+// lostGrace is how long an app-server may live on after it has closed its output.
+const lostGrace = 2 * time.Second
+
+// Client is one connection to one app-server. All its methods may be called from any goroutine.
+type Client struct {
+	opts      Options
+	transport Transport
+	stream    *wire.Stream
+	hub       *hub
+	flight    *flight
+	asks      *asks
+	trace     *tracer
+	stats     counters
+	server    ServerInfo
+
+	mu     sync.Mutex
+	reason error // why the client itself ended the connection
+
+	written chan struct{} // closed when the writer has ended
+	done    chan struct{}
+	err     error // set before done is closed
+}
+
+// ServerInfo describes the app-server at the other end.
+type ServerInfo struct {
+	UserAgent string
+	Version   string // of Codex
+	CodexHome string
+	// Process identifies the app-server beyond the life of this client; see [ProcessID].
+	Process ProcessID
+}
+
+// Start starts an app-server, makes sure that it is a supported Codex, before it runs and by its own words, and introduces
+// the client. ctx bounds that, not the life of the client. The error carries the last of the app-server's stderr if it ended.
+func Start(ctx context.Context, o Options) (*Client, error) {
+	o = o.withDefaults()
+	dial := o.Dial
+	if dial == nil {
+		dial = func(ctx context.Context) (Transport, error) { return launch(ctx, &o) }
+	}
+	t, err := dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := connect(t, o)
+	if err := c.introduce(ctx); err != nil {
+		_ = c.Kill()
+		<-c.done
+		var exit *ExitError
+		if !errors.As(err, &exit) && errors.As(t.Err(), &exit) && exit.Stderr != "" {
+			err = fmt.Errorf("%w\nits last words on stderr were:\n%s", err, exit.Stderr)
+		}
+		return nil, fmt.Errorf("start codex app-server: %w", err)
+	}
+	return c, nil
+}
+
+func launch(ctx context.Context, o *Options) (Transport, error) {
+	path, err := FindExecutable(o.Path)
+	if err != nil {
+		return nil, err
+	}
+	v, err := version.OfExecutable(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	if err := version.Check(v); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return spawn(ctx, path, o)
+}
+
+func connect(t Transport, o Options) *Client {
+	c := &Client{opts: o, transport: t, written: make(chan struct{}), done: make(chan struct{})}
+	c.hub = newHub(&c.stats)
+	c.flight = newFlight(o.MaxInFlight, &c.stats)
+	c.flight.finished = c.finished
+	c.flight.giveUp = func(id uint64) { c.stream.GiveUp(id) }
+	c.asks = newAsks(c)
+	c.trace = newTracer(o.Trace, &c.stats)
+	lines := wire.NewLineReader(t, o.MaxLine, c.hub.flush)
+	c.stream = wire.NewStream(lines, t, func() error { return nil }, (*receiver)(c), c.passed)
+	go c.write()
+	return c
+}
+
+func (c *Client) introduce(ctx context.Context) error {
+	yes := true
+	caps := protocol.InitializeCapabilities{}
+	if !c.opts.NoExperimental {
+		caps.ExperimentalAPI = &yes
+	}
+	if len(c.opts.OptOut) > 0 {
+		caps.OptOutNotificationMethods = protocol.Some(c.opts.OptOut)
+	}
+	info := protocol.ClientInfo{Name: c.opts.Client.Name, Version: c.opts.Client.Version}
+	if c.opts.Client.Title != "" {
+		info.Title = protocol.Some(c.opts.Client.Title)
+	}
+	r, err := Call(ctx, c, protocol.InitializeMethod, protocol.InitializeParams{ClientInfo: info, Capabilities: protocol.Some(caps)})
+	if err != nil {
+		return err
+	}
+	v, err := version.FromUserAgent(info.Name, r.UserAgent)
+	if err == nil {
+		err = version.Check(v)
+	}
+	if err != nil {
+		return err
+	}
+	c.server = ServerInfo{UserAgent: r.UserAgent, Version: v, CodexHome: string(r.CodexHome), Process: c.transport.Process()}
+	told := make(chan error, 1)
+	if !c.flight.answer(func() {
+		n, err := c.stream.Notify(wire.NewFrame("initialized", nil))
+		c.torn(n, err)
+		told <- err
+	}) {
+		return c.why()
+	}
+	select {
+	case err = <-told:
+		return err
+	case <-c.done:
+		return c.err
+	}
+}
+
+// write is the only goroutine that writes to the app-server.
+func (c *Client) write() {
+	defer close(c.written)
+	for {
+		answer, r, ok := c.flight.take()
+		switch {
+		case !ok:
+			return
+		case answer != nil:
+			_ = c.transport.SetWriteDeadline(time.Now().Add(c.opts.CallTimeout))
+			answer()
+		default:
+			_ = c.transport.SetWriteDeadline(r.deadline)
+			id, n, err := c.stream.Send(r.frame, r)
+			if err != nil {
+				c.flight.unwritten(r, n, err)
+				c.torn(n, err)
+				continue
+			}
+			c.flight.wrote(r, id)
+		}
+	}
+}
+
+// torn ends the connection when a line went out in part: whatever follows would be read as its end.
+func (c *Client) torn(written int, err error) {
+	if err == nil || written == 0 {
+		return
+	}
+	c.end(fmt.Errorf("a write broke off after %d bytes: %w", written, err))
+	_ = c.transport.Kill()
+}
+
+// passed sees every line, on the goroutine that reads or writes it.
+func (c *Client) passed(line []byte, sent bool) {
+	if sent {
+		c.stats.sent.Add(1)
+		c.stats.sentBytes.Add(uint64(len(line)))
+	} else {
+		c.stats.received.Add(1)
+		c.stats.receivedBytes.Add(uint64(len(line)))
+	}
+	c.trace.frame(line, sent)
+}
+
+// end records why the client itself ends the connection, if nothing did before.
+func (c *Client) end(reason error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.reason == nil {
+		c.reason = reason
+	}
+}
+
+// why is the reason that has been recorded so far.
+func (c *Client) why() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.reason
+}
+
+// lost is called by the reading goroutine when there is nothing more to read.
+func (c *Client) lost(err error) {
+	c.flight.refuse(c.cause(err, nil))
+	_ = c.transport.CloseWrite()
+	c.flight.stop()
+	grace := time.NewTimer(lostGrace)
+	select {
+	case <-c.transport.Done():
+	case <-grace.C:
+		_ = c.transport.Kill()
+		<-c.transport.Done()
+	}
+	grace.Stop()
+	<-c.written
+	c.err = c.cause(err, c.transport.Err())
+	c.asks.end(c.err)
+	c.flight.lose(c.err)
+	c.hub.end(c.err)
+	_ = c.transport.CloseRead()
+	c.trace.close()
+	close(c.done)
+}
+
+func (c *Client) cause(read, exit error) error {
+	switch reason := c.why(); {
+	case errors.Is(reason, ErrClosed):
+		return ErrClosed
+	case reason != nil:
+		return &LostError{Process: c.transport.Process(), Err: reason}
+	case exit != nil:
+		return &LostError{Process: c.transport.Process(), Err: exit}
+	case read == io.EOF:
+		return &LostError{Process: c.transport.Process(), Err: errors.New("the app-server closed its output")}
+	}
+	return &LostError{Process: c.transport.Process(), Err: read}
+}
+
+// Close ends the app-server: its input is closed, and if it does not end by that it gets SIGTERM and then, with all it has
+// started, SIGKILL. When Close returns the process is gone and no goroutine of the client is left but a handler that does
+// not heed its context. Requests not yet written are NotSent, those without an answer Unknown. It may be called again.
+func (c *Client) Close() error {
+	c.end(ErrClosed)
+	c.flight.close(ErrClosed)
+	steps := []func() error{c.transport.CloseWrite, c.transport.Terminate, c.transport.Kill}
+	for i, step := range steps {
+		if c.gone() {
+			break
+		}
+		_ = step()
+		if i == len(steps)-1 {
+			break
+		}
+		select {
+		case <-c.done:
+		case <-time.After(c.opts.CloseTimeout):
+			c.opts.Logger.Warn("codex app-server does not end", "step", i+1, "pid", c.transport.Process().PID)
+		}
+	}
+	<-c.done
+	c.asks.wait()
+	return nil
+}
+
+func (c *Client) gone() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// Kill ends the app-server and all it has started at once, with SIGKILL. It does not wait: Done and Close do.
+func (c *Client) Kill() error {
+	c.end(ErrClosed)
+	return c.transport.Kill()
+}
+
+// Done is closed when the connection has ended, the process is gone and every call has its outcome.
+func (c *Client) Done() <-chan struct{} { return c.done }
+
+// Err is why the connection ended: [ErrClosed] after Close or Kill, a [*LostError] otherwise, nil while it lives.
+func (c *Client) Err() error {
+	if c.gone() {
+		return c.err
+	}
+	return nil
+}
+
+// Server describes the app-server.
+func (c *Client) Server() ServerInfo { return c.server }
+
+// Subscribe begins to queue events, from the next frame on. A subscription that is not read any more should be closed.
+func (c *Client) Subscribe(o SubscribeOptions) *Subscription { return c.hub.subscribe(o) }
+
+// Stats returns what has been counted so far.
+func (c *Client) Stats() Stats {
+	s := c.stats.read()
+	s.InFlight, s.Waiting = c.flight.load()
+	if p, ok := c.transport.(*process); ok {
+		s.StderrBytes = p.stderr.written()
+	}
+	return s
+}
+
+func moduleVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}

@@ -1,0 +1,162 @@
+package codex
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// drainTime is how long the pipes are still read after the app-server is gone. Whatever it wrote is there already; only a
+// process it has left behind can hold them open.
+const drainTime = 500 * time.Millisecond
+
+// ExitError says that the app-server ended in another way than it was asked to.
+type ExitError struct {
+	State  *os.ProcessState // nil if even that could not be learnt
+	Stderr string           // the last of its stderr, without colours
+	Err    error            // what waiting for it said
+}
+
+func (e *ExitError) Error() string {
+	msg := "codex app-server ended"
+	if e.State != nil {
+		msg += ": " + e.State.String()
+	}
+	if e.Stderr != "" {
+		msg += "\nits last words on stderr were:\n" + e.Stderr
+	}
+	return msg
+}
+
+func (e *ExitError) Unwrap() error { return e.Err }
+
+// process is an app-server child process with a process group of its own.
+type process struct {
+	cmd    *exec.Cmd
+	id     ProcessID
+	stdin  *os.File
+	stdout *os.File
+	stderr tail
+	reaped atomic.Bool
+	done   chan struct{}
+	err    error // set before done is closed
+}
+
+// spawn starts `codex app-server`. ctx bounds nothing but the start itself.
+func spawn(ctx context.Context, path string, o *Options) (*process, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(path, append([]string{"app-server"}, o.Args...)...)
+	cmd.Dir = o.Dir
+	cmd.Env = append(os.Environ(), o.Env...)
+	// A group of its own: a Ctrl-C at the terminal is for us to handle, and Kill reaches the commands that Codex runs.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+
+	var theirs, ours []*os.File
+	pipe := func(childReads bool) (child, parent *os.File, err error) {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return nil, nil, err
+		}
+		child, parent = w, r
+		if childReads {
+			child, parent = r, w
+		}
+		theirs, ours = append(theirs, child), append(ours, parent)
+		return child, parent, nil
+	}
+	stdin, in, err1 := pipe(true)
+	stdout, out, err2 := pipe(false)
+	stderr, diag, err3 := pipe(false)
+	err := errors.Join(err1, err2, err3)
+	if err == nil {
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
+		err = cmd.Start()
+	}
+	for _, f := range theirs {
+		_ = f.Close()
+	}
+	if err != nil {
+		for _, f := range ours {
+			_ = f.Close()
+		}
+		return nil, fmt.Errorf("start %s app-server: %w", path, err)
+	}
+	p := &process{cmd: cmd, stdin: in, stdout: out, done: make(chan struct{})}
+	// The child cannot vanish before it is waited for, so its start time is there to be read.
+	if p.id, err = IdentifyProcess(cmd.Process.Pid); err != nil {
+		p.id = ProcessID{PID: cmd.Process.Pid}
+	}
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		_, _ = io.Copy(&p.stderr, diag)
+	}()
+	go func() {
+		err := cmd.Wait()
+		p.reaped.Store(true)
+		until := time.Now().Add(drainTime)
+		_ = out.SetReadDeadline(until)
+		_ = diag.SetReadDeadline(until)
+		<-drained
+		_ = diag.Close()
+		if err != nil {
+			p.err = &ExitError{State: cmd.ProcessState, Stderr: lastLines(p.stderr.String(), 12), Err: err}
+		}
+		close(p.done)
+	}()
+	return p, nil
+}
+
+func (p *process) Read(b []byte) (int, error) {
+	n, err := p.stdout.Read(b)
+	if err != nil && (errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, os.ErrClosed)) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+func (p *process) Write(b []byte) (int, error)        { return p.stdin.Write(b) }
+func (p *process) SetWriteDeadline(t time.Time) error { return p.stdin.SetWriteDeadline(t) }
+func (p *process) CloseWrite() error                  { return p.stdin.Close() }
+func (p *process) Terminate() error                   { return p.signal(syscall.SIGTERM) }
+func (p *process) Done() <-chan struct{}              { return p.done }
+func (p *process) Process() ProcessID                 { return p.id }
+
+// Kill ends the whole process group: also the commands that Codex has started and not moved elsewhere.
+func (p *process) Kill() error { return p.signal(syscall.SIGKILL) }
+
+func (p *process) signal(s syscall.Signal) error {
+	if p.reaped.Load() { // the pid may be another's by now
+		return nil
+	}
+	target := p.id.PID
+	if s == syscall.SIGKILL {
+		target = -target
+	}
+	if err := syscall.Kill(target, s); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return fmt.Errorf("signal app-server %d: %w", p.id.PID, err)
+	}
+	return nil
+}
+
+func (p *process) Err() error {
+	<-p.done
+	return p.err
+}
+
+// CloseRead may be called once reading has ended; it lets go of the pipe.
+func (p *process) CloseRead() error { return p.stdout.Close() }
+
+func lastLines(text string, n int) string {
+	lines := strings.Split(text, "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}

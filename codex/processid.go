@@ -1,0 +1,40 @@
+package codex
+
+import (
+	"strconv"
+	"strings"
+)
+
+// ProcessID names one process, beyond the life of its pid: the pid may be used again, its start does not come back.
+// The zero value names none.
+type ProcessID struct {
+	PID int `json:"pid"`
+	// Start is an opaque text that the operating system's start time of the process is kept in. Two processes that had the
+	// same pid, also across a reboot, differ in it.
+	Start string `json:"start"`
+}
+
+// IdentifyProcess returns the identity of the running process with that pid. It fails when there is none.
+func IdentifyProcess(pid int) (ProcessID, error) {
+	start, _, err := processStart(pid)
+	if err != nil {
+		return ProcessID{}, err
+	}
+	return ProcessID{PID: pid, Start: start}, nil
+}
+
+// Alive reports whether the process is still running. A process that has ended but was not waited for by its parent
+// (a zombie) is not: it can write nothing more. When the system does not tell, the answer is true.
+func (p ProcessID) Alive() bool {
+	if p.PID <= 0 {
+		return false
+	}
+	start, zombie, err := processStart(p.PID)
+	if err != nil {
+		return !isNoProcess(err)
+	}
+	return !zombie && (p.Start == "" || start == p.Start)
+}
+
+// String is the pid and the start in one word.
+func (p ProcessID) String() string { return strings.TrimSuffix(strconv.Itoa(p.PID)+"@"+p.Start, "@") }
