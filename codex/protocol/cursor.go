@@ -1,7 +1,9 @@
 package protocol
 
 import (
+	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"strconv"
 	"unicode/utf8"
 
@@ -121,7 +123,11 @@ func (c *cursor) bytes() []byte {
 	}
 	start := c.at
 	wide := false
-	for i := start + 1; i < len(c.text); i++ {
+	for i := start + 1; ; i++ {
+		i += plain(c.text[i:])
+		if i >= len(c.text) {
+			break
+		}
 		switch b := c.text[i]; {
 		case b == '"':
 			c.at = i + 1
@@ -136,12 +142,37 @@ func (c *cursor) bytes() []byte {
 		case b < ' ':
 			c.fail("control character in a string")
 			return nil
-		case b >= utf8.RuneSelf:
+		default:
 			wide = true
 		}
 	}
 	c.fail("unterminated string")
 	return nil
+}
+
+// plain returns how many bytes at the front of b are plain: ASCII, and neither
+// a quote, a backslash nor a control character. It looks at eight at a time.
+func plain(b []byte) int {
+	const (
+		ones = 0x0101010101010101
+		high = 0x80 * ones
+	)
+	n := 0
+	for ; len(b)-n >= 8; n += 8 {
+		w := binary.LittleEndian.Uint64(b[n:])
+		quote := w ^ '"'*ones
+		slash := w ^ '\\'*ones
+		// A byte below the subtrahend borrows into its high bit; the lowest hit is exact.
+		if hit := (w | (w - ' '*ones) | (quote - ones) | (slash - ones)) & high; hit != 0 {
+			return n + bits.TrailingZeros64(hit)/8
+		}
+	}
+	for ; n < len(b); n++ {
+		if b := b[n]; b == '"' || b == '\\' || b < ' ' || b >= utf8.RuneSelf {
+			break
+		}
+	}
+	return n
 }
 
 // escaped reads a string of which the first escape is at i.

@@ -3,7 +3,6 @@ package protocol
 import (
 	"fmt"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -33,7 +32,7 @@ func DecodeNotification(method string, params []byte) (Notification, error) {
 	if n == nil {
 		return &UnknownNotification{Method: method, Params: jsontext.Value(params).Clone()}, nil
 	}
-	if err := json.Unmarshal(params, n); err != nil {
+	if err := decodeAll(params, n.(decoder)); err != nil {
 		return nil, fmt.Errorf("decode params of %s: %w", method, err)
 	}
 	return n, nil

@@ -3,7 +3,6 @@ package protocol
 import (
 	"errors"
 	"fmt"
-	"iter"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -16,22 +15,13 @@ type Unknown struct {
 	Raw jsontext.Value // the whole value, valid JSON
 }
 
-// union is what the generated unions share.
-type union interface {
-	decodeValue(raw []byte) error
-}
-
-// unmarshalUnion reads the next value of dec into u.
-func unmarshalUnion(dec *jsontext.Decoder, u union) error {
-	raw, err := dec.ReadValue()
+// decodeFrom reads the next value of dec into d.
+func decodeFrom(dec *jsontext.Decoder, d decoder) error {
+	text, err := dec.ReadValue()
 	if err != nil {
 		return err
 	}
-	return u.decodeValue(raw)
-}
-
-func unknown(raw []byte) *Unknown {
-	return &Unknown{Raw: jsontext.Value(raw).Clone()}
+	return decodeAll(text, d)
 }
 
 var errNotObject = errors.New("the arm is not written as a JSON object")
@@ -118,26 +108,51 @@ func encodeMember(enc *jsontext.Encoder, member string, value any) error {
 	return enc.WriteToken(jsontext.EndObject)
 }
 
-// stringMember returns the string that an object holds under a name, "" when it
-// holds none there or raw is no object.
-func stringMember(raw []byte, name string) string {
-	c := cursor{text: raw}
-	if !c.find(name) || c.peek() != '"' {
-		return ""
-	}
-	return string(c.bytes())
+// unknown reads any value.
+func (c *cursor) unknown() *Unknown {
+	return &Unknown{Raw: jsontext.Value(c.skip()).Clone()}
 }
 
-// hasMember reports whether raw is an object with the member, or with a member
-// that is an object with a member, and so on along the path.
-func hasMember(raw []byte, path ...string) bool {
-	c := cursor{text: raw}
-	for _, name := range path {
-		if !c.find(name) {
-			return false
-		}
+// tag returns the string that the object at c holds under a name, nil when it
+// holds none there or is no object. The cursor stays where it is.
+func (c *cursor) tag(name string) []byte {
+	at, depth := c.at, c.depth
+	if !c.find(name) || c.peek() != '"' {
+		c.back(at, depth)
+		return nil
 	}
-	return true
+	tag := c.bytes()
+	c.back(at, depth)
+	return tag
+}
+
+// has reports whether the value at c is an object with the member, or with a
+// member that is an object with a member, and so on along the path. The cursor
+// stays where it is.
+func (c *cursor) has(path ...string) bool {
+	at, depth := c.at, c.depth
+	found := true
+	for _, name := range path {
+		found = found && c.find(name)
+	}
+	c.back(at, depth)
+	return found
+}
+
+// kind returns the first byte of the value at c, '0' for every number.
+func (c *cursor) kind() byte {
+	b := c.peek()
+	if b == '-' || '0' <= b && b <= '9' {
+		return '0'
+	}
+	return b
+}
+
+// back returns to an earlier place, unless a failure made that pointless.
+func (c *cursor) back(at, depth int) {
+	if c.err == nil {
+		c.at, c.depth, c.fresh = at, depth, false
+	}
 }
 
 // find moves to the value of a member of the object that is next.
@@ -152,20 +167,4 @@ func (c *cursor) find(name string) bool {
 		c.skip()
 	}
 	return false
-}
-
-// members iterates over the members of raw, if it is an object.
-func members(raw []byte) iter.Seq2[string, []byte] {
-	return func(yield func(string, []byte) bool) {
-		c := cursor{text: raw}
-		if c.peek() != '{' {
-			return
-		}
-		for c.open('{'); c.more('}'); {
-			name := string(c.name())
-			if value := c.skip(); c.err != nil || !yield(name, value) {
-				return
-			}
-		}
-	}
 }

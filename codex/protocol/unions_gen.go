@@ -56,12 +56,12 @@ func (*Unknown) accountTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *Account) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *Account) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -75,30 +75,6 @@ func (u Account) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.accountTag(), u.Arm)
-}
-
-func (u *Account) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "apiKey":
-		arm := new(AccountAPIKey)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "chatgpt":
-		arm := new(AccountChatgpt)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "amazonBedrock":
-		arm := new(AccountAmazonBedrock)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // AgentMessageInputContent is a union told apart by its member type. It travels to the server.
@@ -137,12 +113,12 @@ func (*Unknown) agentMessageInputContentTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *AgentMessageInputContent) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *AgentMessageInputContent) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -156,26 +132,6 @@ func (u AgentMessageInputContent) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.agentMessageInputContentTag(), u.Arm)
-}
-
-func (u *AgentMessageInputContent) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "input_text":
-		arm := new(AgentMessageInputContentInputText)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "encrypted_content":
-		arm := new(AgentMessageInputContentEncryptedContent)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // AskForApproval is a union of strings and of objects with one member. It travels both ways.
@@ -232,12 +188,12 @@ func (*Unknown) askForApprovalTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *AskForApproval) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *AskForApproval) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -256,30 +212,6 @@ func (u AskForApproval) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteValue(arm.Raw)
 	}
 	return json.MarshalEncode(enc, u.Arm)
-}
-
-func (u *AskForApproval) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	if kind == '"' {
-		var arm AskForApprovalValue
-		err := json.Unmarshal(raw, &arm)
-		u.Arm = arm
-		return err
-	}
-	for name, member := range members(raw) {
-		switch name {
-		case "granular":
-			arm := new(AskForApprovalGranular)
-			u.Arm = arm
-			return json.Unmarshal(member, arm)
-		}
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // BedrockSetupParams is a union told apart by its member type, the params of
@@ -321,12 +253,12 @@ func (*Unknown) bedrockSetupParamsTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *BedrockSetupParams) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *BedrockSetupParams) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -340,26 +272,6 @@ func (u BedrockSetupParams) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.bedrockSetupParamsTag(), u.Arm)
-}
-
-func (u *BedrockSetupParams) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "profile":
-		arm := new(BedrockSetupParamsProfile)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "environment":
-		arm := new(BedrockSetupParamsEnvironment)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // CapabilityRootLocation is a union told apart by its member type. It travels to the server.
@@ -389,12 +301,12 @@ func (*Unknown) capabilityRootLocationTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *CapabilityRootLocation) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *CapabilityRootLocation) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -408,22 +320,6 @@ func (u CapabilityRootLocation) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.capabilityRootLocationTag(), u.Arm)
-}
-
-func (u *CapabilityRootLocation) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "environment":
-		arm := new(CapabilityRootLocationEnvironment)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // ClientNotification is a union told apart by its member method. No method refers to it.
@@ -450,12 +346,12 @@ func (*Unknown) clientNotificationTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *ClientNotification) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *ClientNotification) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -469,22 +365,6 @@ func (u ClientNotification) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "method", u.Arm.clientNotificationTag(), u.Arm)
-}
-
-func (u *ClientNotification) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "method") {
-	case "initialized":
-		arm := new(ClientNotificationInitialized)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // ClientRequest is a union told apart by its member method. No method refers to it.
@@ -2191,12 +2071,12 @@ func (*Unknown) clientRequestTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *ClientRequest) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *ClientRequest) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -2210,686 +2090,6 @@ func (u ClientRequest) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "method", u.Arm.clientRequestTag(), u.Arm)
-}
-
-func (u *ClientRequest) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "method") {
-	case "initialize":
-		arm := new(ClientRequestInitialize)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "server/diagnostics":
-		arm := new(ClientRequestServerDiagnostics)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "userVerification/status":
-		arm := new(ClientRequestUserVerificationStatus)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "userVerification/enroll":
-		arm := new(ClientRequestUserVerificationEnroll)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "userVerification/delete":
-		arm := new(ClientRequestUserVerificationDelete)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "userVerification/verify":
-		arm := new(ClientRequestUserVerificationVerify)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "userVerification/cancel":
-		arm := new(ClientRequestUserVerificationCancel)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/start":
-		arm := new(ClientRequestThreadStart)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/resume":
-		arm := new(ClientRequestThreadResume)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/fork":
-		arm := new(ClientRequestThreadFork)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/archive":
-		arm := new(ClientRequestThreadArchive)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/delete":
-		arm := new(ClientRequestThreadDelete)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/unsubscribe":
-		arm := new(ClientRequestThreadUnsubscribe)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/increment_elicitation":
-		arm := new(ClientRequestThreadIncrementElicitation)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/decrement_elicitation":
-		arm := new(ClientRequestThreadDecrementElicitation)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/name/set":
-		arm := new(ClientRequestThreadNameSet)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/goal/set":
-		arm := new(ClientRequestThreadGoalSet)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/goal/get":
-		arm := new(ClientRequestThreadGoalGet)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/goal/clear":
-		arm := new(ClientRequestThreadGoalClear)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/queue/add":
-		arm := new(ClientRequestThreadQueueAdd)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/queue/list":
-		arm := new(ClientRequestThreadQueueList)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/queue/update":
-		arm := new(ClientRequestThreadQueueUpdate)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/queue/delete":
-		arm := new(ClientRequestThreadQueueDelete)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/queue/reorder":
-		arm := new(ClientRequestThreadQueueReorder)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/queue/start":
-		arm := new(ClientRequestThreadQueueStart)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/metadata/update":
-		arm := new(ClientRequestThreadMetadataUpdate)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/attachment/add":
-		arm := new(ClientRequestThreadAttachmentAdd)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/attachment/list":
-		arm := new(ClientRequestThreadAttachmentList)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/attachment/remove":
-		arm := new(ClientRequestThreadAttachmentRemove)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/section/move":
-		arm := new(ClientRequestThreadSectionMove)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/settings/update":
-		arm := new(ClientRequestThreadSettingsUpdate)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/memoryMode/set":
-		arm := new(ClientRequestThreadMemoryModeSet)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "memory/status":
-		arm := new(ClientRequestMemoryStatus)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "memory/reset":
-		arm := new(ClientRequestMemoryReset)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "rollout/compress":
-		arm := new(ClientRequestRolloutCompress)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/unarchive":
-		arm := new(ClientRequestThreadUnarchive)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/compact/start":
-		arm := new(ClientRequestThreadCompactStart)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/shellCommand":
-		arm := new(ClientRequestThreadShellCommand)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/approveGuardianDeniedAction":
-		arm := new(ClientRequestThreadApproveGuardianDeniedAction)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/backgroundTerminals/clean":
-		arm := new(ClientRequestThreadBackgroundTerminalsClean)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/backgroundTerminals/list":
-		arm := new(ClientRequestThreadBackgroundTerminalsList)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/backgroundTerminals/terminate":
-		arm := new(ClientRequestThreadBackgroundTerminalsTerminate)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/revert":
-		arm := new(ClientRequestThreadRevert)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/list":
-		arm := new(ClientRequestThreadList)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "project/list":
-		arm := new(ClientRequestProjectList)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "project/read":
-		arm := new(ClientRequestProjectRead)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "project/create":
-		arm := new(ClientRequestProjectCreate)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "project/import":
-		arm := new(ClientRequestProjectImport)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "project/update":
-		arm := new(ClientRequestProjectUpdate)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "project/move":
-		arm := new(ClientRequestProjectMove)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "project/delete":
-		arm := new(ClientRequestProjectDelete)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "threadSection/list":
-		arm := new(ClientRequestThreadSectionList)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "threadSection/create":
-		arm := new(ClientRequestThreadSectionCreate)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "threadSection/update":
-		arm := new(ClientRequestThreadSectionUpdate)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "threadSection/delete":
-		arm := new(ClientRequestThreadSectionDelete)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/search":
-		arm := new(ClientRequestThreadSearch)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/searchOccurrences":
-		arm := new(ClientRequestThreadSearchOccurrences)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/loaded/list":
-		arm := new(ClientRequestThreadLoadedList)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/read":
-		arm := new(ClientRequestThreadRead)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/turns/list":
-		arm := new(ClientRequestThreadTurnsList)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/items/list":
-		arm := new(ClientRequestThreadItemsList)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/inject_items":
-		arm := new(ClientRequestThreadInjectItems)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "skills/list":
-		arm := new(ClientRequestSkillsList)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "skills/extraRoots/set":
-		arm := new(ClientRequestSkillsExtraRootsSet)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "hooks/list":
-		arm := new(ClientRequestHooksList)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "marketplace/add":
-		arm := new(ClientRequestMarketplaceAdd)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "marketplace/remove":
-		arm := new(ClientRequestMarketplaceRemove)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "marketplace/upgrade":
-		arm := new(ClientRequestMarketplaceUpgrade)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "plugin/list":
-		arm := new(ClientRequestPluginList)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "plugin/search":
-		arm := new(ClientRequestPluginSearch)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "plugin/installed":
-		arm := new(ClientRequestPluginInstalled)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "plugin/reconcile":
-		arm := new(ClientRequestPluginReconcile)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "plugin/read":
-		arm := new(ClientRequestPluginRead)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "plugin/skill/read":
-		arm := new(ClientRequestPluginSkillRead)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "plugin/share/save":
-		arm := new(ClientRequestPluginShareSave)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "plugin/share/updateTargets":
-		arm := new(ClientRequestPluginShareUpdateTargets)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "plugin/share/list":
-		arm := new(ClientRequestPluginShareList)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "plugin/share/checkout":
-		arm := new(ClientRequestPluginShareCheckout)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "plugin/share/delete":
-		arm := new(ClientRequestPluginShareDelete)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "app/read":
-		arm := new(ClientRequestAppRead)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "app/list":
-		arm := new(ClientRequestAppList)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "app/installed":
-		arm := new(ClientRequestAppInstalled)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "fs/readFile":
-		arm := new(ClientRequestFsReadFile)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "fs/writeFile":
-		arm := new(ClientRequestFsWriteFile)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "fs/createDirectory":
-		arm := new(ClientRequestFsCreateDirectory)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "fs/getMetadata":
-		arm := new(ClientRequestFsGetMetadata)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "fs/readDirectory":
-		arm := new(ClientRequestFsReadDirectory)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "fs/remove":
-		arm := new(ClientRequestFsRemove)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "fs/copy":
-		arm := new(ClientRequestFsCopy)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "fs/watch":
-		arm := new(ClientRequestFsWatch)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "fs/unwatch":
-		arm := new(ClientRequestFsUnwatch)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "skills/config/write":
-		arm := new(ClientRequestSkillsConfigWrite)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "plugin/install":
-		arm := new(ClientRequestPluginInstall)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "plugin/uninstall":
-		arm := new(ClientRequestPluginUninstall)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "turn/start":
-		arm := new(ClientRequestTurnStart)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "turn/settings/update":
-		arm := new(ClientRequestTurnSettingsUpdate)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "turn/steer":
-		arm := new(ClientRequestTurnSteer)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "turn/interrupt":
-		arm := new(ClientRequestTurnInterrupt)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/realtime/start":
-		arm := new(ClientRequestThreadRealtimeStart)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/realtime/appendAudio":
-		arm := new(ClientRequestThreadRealtimeAppendAudio)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/realtime/appendText":
-		arm := new(ClientRequestThreadRealtimeAppendText)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/realtime/appendSpeech":
-		arm := new(ClientRequestThreadRealtimeAppendSpeech)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/realtime/stop":
-		arm := new(ClientRequestThreadRealtimeStop)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/timeline/list":
-		arm := new(ClientRequestThreadTimelineList)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/realtime/listVoices":
-		arm := new(ClientRequestThreadRealtimeListVoices)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "review/start":
-		arm := new(ClientRequestReviewStart)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "model/list":
-		arm := new(ClientRequestModelList)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "account/gatewayOAuth/read":
-		arm := new(ClientRequestAccountGatewayOAuthRead)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "account/gatewayOAuth/login":
-		arm := new(ClientRequestAccountGatewayOAuthLogin)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "account/gatewayOAuth/cancel":
-		arm := new(ClientRequestAccountGatewayOAuthCancel)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "modelProvider/capabilities/read":
-		arm := new(ClientRequestModelProviderCapabilitiesRead)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "experimentalFeature/list":
-		arm := new(ClientRequestExperimentalFeatureList)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "permissionProfile/list":
-		arm := new(ClientRequestPermissionProfileList)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "experimentalFeature/enablement/set":
-		arm := new(ClientRequestExperimentalFeatureEnablementSet)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "remoteControl/enable":
-		arm := new(ClientRequestRemoteControlEnable)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "remoteControl/disable":
-		arm := new(ClientRequestRemoteControlDisable)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "remoteControl/status/read":
-		arm := new(ClientRequestRemoteControlStatusRead)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "remoteControl/pairing/start":
-		arm := new(ClientRequestRemoteControlPairingStart)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "remoteControl/pairing/status":
-		arm := new(ClientRequestRemoteControlPairingStatus)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "remoteControl/client/list":
-		arm := new(ClientRequestRemoteControlClientList)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "remoteControl/client/revoke":
-		arm := new(ClientRequestRemoteControlClientRevoke)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "collaborationMode/list":
-		arm := new(ClientRequestCollaborationModeList)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "mock/experimentalMethod":
-		arm := new(ClientRequestMockExperimentalMethod)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "environment/add":
-		arm := new(ClientRequestEnvironmentAdd)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "environment/info":
-		arm := new(ClientRequestEnvironmentInfo)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "environment/status":
-		arm := new(ClientRequestEnvironmentStatus)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "mcpServer/oauth/login":
-		arm := new(ClientRequestMcpServerOauthLogin)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "config/mcpServer/reload":
-		arm := new(ClientRequestConfigMcpServerReload)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "mcpServerStatus/list":
-		arm := new(ClientRequestMcpServerStatusList)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "mcpServer/resource/read":
-		arm := new(ClientRequestMcpServerResourceRead)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "mcpServer/event/stream/start":
-		arm := new(ClientRequestMcpServerEventStreamStart)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "mcpServer/event/stream/stop":
-		arm := new(ClientRequestMcpServerEventStreamStop)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "mcpServer/tool/call":
-		arm := new(ClientRequestMcpServerToolCall)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "windowsSandbox/setupStart":
-		arm := new(ClientRequestWindowsSandboxSetupStart)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "windowsSandbox/readiness":
-		arm := new(ClientRequestWindowsSandboxReadiness)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "account/login/start":
-		arm := new(ClientRequestAccountLoginStart)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "account/bedrock/discover":
-		arm := new(ClientRequestAccountBedrockDiscover)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "account/bedrock/setup":
-		arm := new(ClientRequestAccountBedrockSetup)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "account/login/cancel":
-		arm := new(ClientRequestAccountLoginCancel)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "account/logout":
-		arm := new(ClientRequestAccountLogout)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "account/rateLimits/read":
-		arm := new(ClientRequestAccountRateLimitsRead)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "account/rateLimitResetCredit/consume":
-		arm := new(ClientRequestAccountRateLimitResetCreditConsume)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "account/usage/read":
-		arm := new(ClientRequestAccountUsageRead)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "account/workspaceMessages/read":
-		arm := new(ClientRequestAccountWorkspaceMessagesRead)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "account/sendAddCreditsNudgeEmail":
-		arm := new(ClientRequestAccountSendAddCreditsNudgeEmail)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "feedback/upload":
-		arm := new(ClientRequestFeedbackUpload)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "command/exec":
-		arm := new(ClientRequestCommandExec)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "command/exec/write":
-		arm := new(ClientRequestCommandExecWrite)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "command/exec/terminate":
-		arm := new(ClientRequestCommandExecTerminate)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "command/exec/resize":
-		arm := new(ClientRequestCommandExecResize)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "process/spawn":
-		arm := new(ClientRequestProcessSpawn)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "process/writeStdin":
-		arm := new(ClientRequestProcessWriteStdin)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "process/kill":
-		arm := new(ClientRequestProcessKill)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "process/resizePty":
-		arm := new(ClientRequestProcessResizePty)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "config/read":
-		arm := new(ClientRequestConfigRead)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "externalAgentConfig/detect":
-		arm := new(ClientRequestExternalAgentConfigDetect)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "externalAgentConfig/import":
-		arm := new(ClientRequestExternalAgentConfigImport)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "externalAgentConfig/import/recordHistory":
-		arm := new(ClientRequestExternalAgentConfigImportRecordHistory)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "externalAgentConfig/import/readHistories":
-		arm := new(ClientRequestExternalAgentConfigImportReadHistories)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "config/value/write":
-		arm := new(ClientRequestConfigValueWrite)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "config/batchWrite":
-		arm := new(ClientRequestConfigBatchWrite)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "configRequirements/read":
-		arm := new(ClientRequestConfigRequirementsRead)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "account/read":
-		arm := new(ClientRequestAccountRead)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "fuzzyFileSearch":
-		arm := new(ClientRequestFuzzyFileSearch)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "fuzzyFileSearch/sessionStart":
-		arm := new(ClientRequestFuzzyFileSearchSessionStart)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "fuzzyFileSearch/sessionUpdate":
-		arm := new(ClientRequestFuzzyFileSearchSessionUpdate)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "fuzzyFileSearch/sessionStop":
-		arm := new(ClientRequestFuzzyFileSearchSessionStop)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // CodexErrorInfo is a union of strings and of objects with one member. It comes from the server.
@@ -2995,12 +2195,12 @@ func (*Unknown) codexErrorInfoTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *CodexErrorInfo) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *CodexErrorInfo) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -3027,46 +2227,6 @@ func (u CodexErrorInfo) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteValue(arm.Raw)
 	}
 	return json.MarshalEncode(enc, u.Arm)
-}
-
-func (u *CodexErrorInfo) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	if kind == '"' {
-		var arm CodexErrorInfoValue
-		err := json.Unmarshal(raw, &arm)
-		u.Arm = arm
-		return err
-	}
-	for name, member := range members(raw) {
-		switch name {
-		case "httpConnectionFailed":
-			arm := new(CodexErrorInfoHTTPConnectionFailed)
-			u.Arm = arm
-			return json.Unmarshal(member, arm)
-		case "responseStreamConnectionFailed":
-			arm := new(CodexErrorInfoResponseStreamConnectionFailed)
-			u.Arm = arm
-			return json.Unmarshal(member, arm)
-		case "responseStreamDisconnected":
-			arm := new(CodexErrorInfoResponseStreamDisconnected)
-			u.Arm = arm
-			return json.Unmarshal(member, arm)
-		case "responseTooManyFailedAttempts":
-			arm := new(CodexErrorInfoResponseTooManyFailedAttempts)
-			u.Arm = arm
-			return json.Unmarshal(member, arm)
-		case "activeTurnNotSteerable":
-			arm := new(CodexErrorInfoActiveTurnNotSteerable)
-			u.Arm = arm
-			return json.Unmarshal(member, arm)
-		}
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // CommandAction is a union told apart by its member type. It comes from the server.
@@ -3127,12 +2287,12 @@ func (*Unknown) commandActionTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *CommandAction) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *CommandAction) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -3146,34 +2306,6 @@ func (u CommandAction) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.commandActionTag(), u.Arm)
-}
-
-func (u *CommandAction) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "read":
-		arm := new(CommandActionRead)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "listFiles":
-		arm := new(CommandActionListFiles)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "search":
-		arm := new(CommandActionSearch)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "unknown":
-		arm := new(CommandActionUnknown)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // CommandExecutionApprovalDecision is a union of strings and of objects with one member. It
@@ -3241,12 +2373,12 @@ func (*Unknown) commandExecutionApprovalDecisionTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *CommandExecutionApprovalDecision) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *CommandExecutionApprovalDecision) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -3267,34 +2399,6 @@ func (u CommandExecutionApprovalDecision) MarshalJSONTo(enc *jsontext.Encoder) e
 		return enc.WriteValue(arm.Raw)
 	}
 	return json.MarshalEncode(enc, u.Arm)
-}
-
-func (u *CommandExecutionApprovalDecision) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	if kind == '"' {
-		var arm CommandExecutionApprovalDecisionValue
-		err := json.Unmarshal(raw, &arm)
-		u.Arm = arm
-		return err
-	}
-	for name, member := range members(raw) {
-		switch name {
-		case "acceptWithExecpolicyAmendment":
-			arm := new(CommandExecutionApprovalDecisionAcceptWithExecpolicyAmendment)
-			u.Arm = arm
-			return json.Unmarshal(member, arm)
-		case "applyNetworkPolicyAmendment":
-			arm := new(CommandExecutionApprovalDecisionApplyNetworkPolicyAmendment)
-			u.Arm = arm
-			return json.Unmarshal(member, arm)
-		}
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // ConfigLayerSource is a union told apart by its member type. It comes from the server.
@@ -3399,12 +2503,12 @@ func (*Unknown) configLayerSourceTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *ConfigLayerSource) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *ConfigLayerSource) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -3418,54 +2522,6 @@ func (u ConfigLayerSource) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.configLayerSourceTag(), u.Arm)
-}
-
-func (u *ConfigLayerSource) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "packagedDefaults":
-		arm := new(ConfigLayerSourcePackagedDefaults)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "mdm":
-		arm := new(ConfigLayerSourceMdm)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "system":
-		arm := new(ConfigLayerSourceSystem)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "enterpriseManaged":
-		arm := new(ConfigLayerSourceEnterpriseManaged)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "user":
-		arm := new(ConfigLayerSourceUser)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "project":
-		arm := new(ConfigLayerSourceProject)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "sessionFlags":
-		arm := new(ConfigLayerSourceSessionFlags)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "legacyManagedConfigTomlFromFile":
-		arm := new(ConfigLayerSourceLegacyManagedConfigTomlFromFile)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "legacyManagedConfigTomlFromMdm":
-		arm := new(ConfigLayerSourceLegacyManagedConfigTomlFromMdm)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // ConfiguredHookHandler is a union told apart by its member type. It comes from the server.
@@ -3527,12 +2583,12 @@ func (*Unknown) configuredHookHandlerTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *ConfiguredHookHandler) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *ConfiguredHookHandler) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -3546,34 +2602,6 @@ func (u ConfiguredHookHandler) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.configuredHookHandlerTag(), u.Arm)
-}
-
-func (u *ConfiguredHookHandler) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "command":
-		arm := new(ConfiguredHookHandlerCommand)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "mcp_tool":
-		arm := new(ConfiguredHookHandlerMcpTool)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "prompt":
-		arm := new(ConfiguredHookHandlerPrompt)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "agent":
-		arm := new(ConfiguredHookHandlerAgent)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // ContentItem is a union told apart by its member type. It travels to the server.
@@ -3631,12 +2659,12 @@ func (*Unknown) contentItemTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *ContentItem) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *ContentItem) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -3650,34 +2678,6 @@ func (u ContentItem) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.contentItemTag(), u.Arm)
-}
-
-func (u *ContentItem) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "input_text":
-		arm := new(ContentItemInputText)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "input_image":
-		arm := new(ContentItemInputImage)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "input_audio":
-		arm := new(ContentItemInputAudio)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "output_text":
-		arm := new(ContentItemOutputText)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // DynamicToolCallOutputContentItem is a union told apart by its member type. It travels both ways.
@@ -3728,12 +2728,12 @@ func (*Unknown) dynamicToolCallOutputContentItemTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *DynamicToolCallOutputContentItem) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *DynamicToolCallOutputContentItem) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -3747,30 +2747,6 @@ func (u DynamicToolCallOutputContentItem) MarshalJSONTo(enc *jsontext.Encoder) e
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.dynamicToolCallOutputContentItemTag(), u.Arm)
-}
-
-func (u *DynamicToolCallOutputContentItem) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "inputText":
-		arm := new(DynamicToolCallOutputContentItemInputText)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "inputImage":
-		arm := new(DynamicToolCallOutputContentItemInputImage)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "inputAudio":
-		arm := new(DynamicToolCallOutputContentItemInputAudio)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // DynamicToolNamespaceTool is a union told apart by its member type. It travels to the server.
@@ -3802,12 +2778,12 @@ func (*Unknown) dynamicToolNamespaceToolTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *DynamicToolNamespaceTool) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *DynamicToolNamespaceTool) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -3821,22 +2797,6 @@ func (u DynamicToolNamespaceTool) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.dynamicToolNamespaceToolTag(), u.Arm)
-}
-
-func (u *DynamicToolNamespaceTool) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "function":
-		arm := new(DynamicToolNamespaceToolFunction)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // DynamicToolSpec is a union told apart by its member type. It travels to the server.
@@ -3879,12 +2839,12 @@ func (*Unknown) dynamicToolSpecTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *DynamicToolSpec) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *DynamicToolSpec) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -3898,26 +2858,6 @@ func (u DynamicToolSpec) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.dynamicToolSpecTag(), u.Arm)
-}
-
-func (u *DynamicToolSpec) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "function":
-		arm := new(DynamicToolSpecFunction)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "namespace":
-		arm := new(DynamicToolSpecNamespace)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // FileChange is a union told apart by its member type. It comes from the server.
@@ -3965,12 +2905,12 @@ func (*Unknown) fileChangeTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *FileChange) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *FileChange) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -3984,30 +2924,6 @@ func (u FileChange) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.fileChangeTag(), u.Arm)
-}
-
-func (u *FileChange) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "add":
-		arm := new(FileChangeAdd)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "delete":
-		arm := new(FileChangeDelete)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "update":
-		arm := new(FileChangeUpdate)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // FileSystemPath is a union told apart by its member type. It travels both ways.
@@ -4054,12 +2970,12 @@ func (*Unknown) fileSystemPathTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *FileSystemPath) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *FileSystemPath) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -4073,30 +2989,6 @@ func (u FileSystemPath) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.fileSystemPathTag(), u.Arm)
-}
-
-func (u *FileSystemPath) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "path":
-		arm := new(FileSystemPathPath)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "glob_pattern":
-		arm := new(FileSystemPathGlobPattern)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "special":
-		arm := new(FileSystemPathSpecial)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // FileSystemSpecialPath is a union told apart by its member kind. It travels both ways.
@@ -4165,12 +3057,12 @@ func (*Unknown) fileSystemSpecialPathTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *FileSystemSpecialPath) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *FileSystemSpecialPath) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -4184,42 +3076,6 @@ func (u FileSystemSpecialPath) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "kind", u.Arm.fileSystemSpecialPathTag(), u.Arm)
-}
-
-func (u *FileSystemSpecialPath) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "kind") {
-	case "root":
-		arm := new(FileSystemSpecialPathRoot)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "minimal":
-		arm := new(FileSystemSpecialPathMinimal)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "project_roots":
-		arm := new(FileSystemSpecialPathProjectRoots)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "tmpdir":
-		arm := new(FileSystemSpecialPathTmpdir)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "slash_tmp":
-		arm := new(FileSystemSpecialPathSlashTmp)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "unknown":
-		arm := new(FileSystemSpecialPathUnknown)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // ForcedChatgptWorkspaceIds is a union without a tag. It comes from the server.
@@ -4253,12 +3109,12 @@ func (*Unknown) forcedChatgptWorkspaceIdsTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *ForcedChatgptWorkspaceIds) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *ForcedChatgptWorkspaceIds) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -4275,28 +3131,6 @@ func (u ForcedChatgptWorkspaceIds) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteValue(arm.Raw)
 	}
 	return json.MarshalEncode(enc, u.Arm)
-}
-
-func (u *ForcedChatgptWorkspaceIds) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch {
-	case kind == '"':
-		var arm ForcedChatgptWorkspaceIdsString
-		err := json.Unmarshal(raw, &arm)
-		u.Arm = arm
-		return err
-	case kind == '[':
-		var arm ForcedChatgptWorkspaceIdsList
-		err := json.Unmarshal(raw, &arm)
-		u.Arm = arm
-		return err
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // FunctionCallOutputBody is a union without a tag. It travels both ways.
@@ -4330,12 +3164,12 @@ func (*Unknown) functionCallOutputBodyTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *FunctionCallOutputBody) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *FunctionCallOutputBody) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -4352,28 +3186,6 @@ func (u FunctionCallOutputBody) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteValue(arm.Raw)
 	}
 	return json.MarshalEncode(enc, u.Arm)
-}
-
-func (u *FunctionCallOutputBody) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch {
-	case kind == '"':
-		var arm FunctionCallOutputBodyString
-		err := json.Unmarshal(raw, &arm)
-		u.Arm = arm
-		return err
-	case kind == '[':
-		var arm FunctionCallOutputBodyList
-		err := json.Unmarshal(raw, &arm)
-		u.Arm = arm
-		return err
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // FunctionCallOutputContentItem is a union told apart by its member type. It travels both ways.
@@ -4433,12 +3245,12 @@ func (*Unknown) functionCallOutputContentItemTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *FunctionCallOutputContentItem) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *FunctionCallOutputContentItem) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -4452,34 +3264,6 @@ func (u FunctionCallOutputContentItem) MarshalJSONTo(enc *jsontext.Encoder) erro
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.functionCallOutputContentItemTag(), u.Arm)
-}
-
-func (u *FunctionCallOutputContentItem) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "input_text":
-		arm := new(FunctionCallOutputContentItemInputText)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "input_image":
-		arm := new(FunctionCallOutputContentItemInputImage)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "input_audio":
-		arm := new(FunctionCallOutputContentItemInputAudio)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "encrypted_content":
-		arm := new(FunctionCallOutputContentItemEncryptedContent)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // GuardianApprovalReviewAction is a union told apart by its member type. It comes from the server.
@@ -4584,12 +3368,12 @@ func (*Unknown) guardianApprovalReviewActionTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *GuardianApprovalReviewAction) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *GuardianApprovalReviewAction) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -4603,46 +3387,6 @@ func (u GuardianApprovalReviewAction) MarshalJSONTo(enc *jsontext.Encoder) error
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.guardianApprovalReviewActionTag(), u.Arm)
-}
-
-func (u *GuardianApprovalReviewAction) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "command":
-		arm := new(GuardianApprovalReviewActionCommand)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "execve":
-		arm := new(GuardianApprovalReviewActionExecve)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "writeStdin":
-		arm := new(GuardianApprovalReviewActionWriteStdin)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "applyPatch":
-		arm := new(GuardianApprovalReviewActionApplyPatch)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "networkAccess":
-		arm := new(GuardianApprovalReviewActionNetworkAccess)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "mcpToolCall":
-		arm := new(GuardianApprovalReviewActionMcpToolCall)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "requestPermissions":
-		arm := new(GuardianApprovalReviewActionRequestPermissions)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // HookMetadata is a union told apart by its member handlerType. It comes from the server. Nil
@@ -4711,12 +3455,12 @@ func (*Unknown) hookMetadataTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *HookMetadata) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *HookMetadata) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -4733,38 +3477,6 @@ func (u HookMetadata) MarshalJSONTo(enc *jsontext.Encoder) error {
 		}
 		return encodeTagged(enc, "handlerType", u.Arm.hookMetadataTag(), u.Arm)
 	})
-}
-
-func (u *HookMetadata) decodeValue(raw []byte) error {
-	u.Arm = nil
-	type plain HookMetadata
-	if err := json.Unmarshal(raw, (*plain)(u)); err != nil {
-		return err
-	}
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "handlerType") {
-	case "command":
-		arm := new(HookMetadataCommand)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "mcpTool":
-		arm := new(HookMetadataMcpTool)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "prompt":
-		arm := new(HookMetadataPrompt)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "agent":
-		arm := new(HookMetadataAgent)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // ImageGenerationFailure is a union told apart by its member type. It comes from the server.
@@ -4795,12 +3507,12 @@ func (*Unknown) imageGenerationFailureTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *ImageGenerationFailure) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *ImageGenerationFailure) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -4814,22 +3526,6 @@ func (u ImageGenerationFailure) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.imageGenerationFailureTag(), u.Arm)
-}
-
-func (u *ImageGenerationFailure) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "usageLimitExceeded":
-		arm := new(ImageGenerationFailureUsageLimitExceeded)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // JSONRPCMessage is a union without a tag. No method refers to it.
@@ -4865,12 +3561,12 @@ func (*Unknown) jSONRPCMessageTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *JSONRPCMessage) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *JSONRPCMessage) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -4887,34 +3583,6 @@ func (u JSONRPCMessage) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteValue(arm.Raw)
 	}
 	return json.MarshalEncode(enc, u.Arm)
-}
-
-func (u *JSONRPCMessage) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch {
-	case hasMember(raw, "method") && !hasMember(raw, "id"):
-		arm := new(JSONRPCNotification)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case hasMember(raw, "method"):
-		arm := new(JSONRPCRequest)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case hasMember(raw, "error"):
-		arm := new(JSONRPCError)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case hasMember(raw, "result"):
-		arm := new(JSONRPCResponse)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // LocalShellAction is a union told apart by its member type. It travels to the server.
@@ -4946,12 +3614,12 @@ func (*Unknown) localShellActionTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *LocalShellAction) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *LocalShellAction) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -4965,22 +3633,6 @@ func (u LocalShellAction) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.localShellActionTag(), u.Arm)
-}
-
-func (u *LocalShellAction) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "exec":
-		arm := new(LocalShellActionExec)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // LoginAccountParams is a union told apart by its member type, the params of account/login/start.
@@ -5064,12 +3716,12 @@ func (*Unknown) loginAccountParamsTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *LoginAccountParams) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *LoginAccountParams) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -5083,42 +3735,6 @@ func (u LoginAccountParams) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.loginAccountParamsTag(), u.Arm)
-}
-
-func (u *LoginAccountParams) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "apiKey":
-		arm := new(LoginAccountParamsAPIKey)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "chatgpt":
-		arm := new(LoginAccountParamsChatgpt)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "chatgptDeviceCode":
-		arm := new(LoginAccountParamsChatgptDeviceCode)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "chatgptAuthTokens":
-		arm := new(LoginAccountParamsChatgptAuthTokens)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "amazonBedrock":
-		arm := new(LoginAccountParamsAmazonBedrock)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "amazonBedrockAccessKeys":
-		arm := new(LoginAccountParamsAmazonBedrockAccessKeys)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // LoginAccountResponse is a union told apart by its member type, the result of
@@ -5182,12 +3798,12 @@ func (*Unknown) loginAccountResponseTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *LoginAccountResponse) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *LoginAccountResponse) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -5201,38 +3817,6 @@ func (u LoginAccountResponse) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.loginAccountResponseTag(), u.Arm)
-}
-
-func (u *LoginAccountResponse) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "apiKey":
-		arm := new(LoginAccountResponseAPIKey)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "chatgpt":
-		arm := new(LoginAccountResponseChatgpt)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "chatgptDeviceCode":
-		arm := new(LoginAccountResponseChatgptDeviceCode)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "chatgptAuthTokens":
-		arm := new(LoginAccountResponseChatgptAuthTokens)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "amazonBedrock":
-		arm := new(LoginAccountResponseAmazonBedrock)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // McpElicitationEnumSchema is a union without a tag. It comes from the server.
@@ -5265,12 +3849,12 @@ func (*Unknown) mcpElicitationEnumSchemaTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *McpElicitationEnumSchema) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *McpElicitationEnumSchema) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -5287,30 +3871,6 @@ func (u McpElicitationEnumSchema) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteValue(arm.Raw)
 	}
 	return json.MarshalEncode(enc, u.Arm)
-}
-
-func (u *McpElicitationEnumSchema) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch {
-	case stringMember(raw, "type") == "array":
-		arm := new(McpElicitationMultiSelectEnumSchema)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case hasMember(raw, "enumNames"):
-		arm := new(McpElicitationLegacyTitledEnumSchema)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case stringMember(raw, "type") == "string":
-		arm := new(McpElicitationSingleSelectEnumSchema)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // McpElicitationMultiSelectEnumSchema is a union without a tag. It comes from the server.
@@ -5338,12 +3898,12 @@ func (*Unknown) mcpElicitationMultiSelectEnumSchemaTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *McpElicitationMultiSelectEnumSchema) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *McpElicitationMultiSelectEnumSchema) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -5360,26 +3920,6 @@ func (u McpElicitationMultiSelectEnumSchema) MarshalJSONTo(enc *jsontext.Encoder
 		return enc.WriteValue(arm.Raw)
 	}
 	return json.MarshalEncode(enc, u.Arm)
-}
-
-func (u *McpElicitationMultiSelectEnumSchema) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch {
-	case hasMember(raw, "items", "anyOf"):
-		arm := new(McpElicitationTitledMultiSelectEnumSchema)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case hasMember(raw, "items", "enum"):
-		arm := new(McpElicitationUntitledMultiSelectEnumSchema)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // McpElicitationPrimitiveSchema is a union without a tag. It comes from the server.
@@ -5416,12 +3956,12 @@ func (*Unknown) mcpElicitationPrimitiveSchemaTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *McpElicitationPrimitiveSchema) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *McpElicitationPrimitiveSchema) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -5438,46 +3978,6 @@ func (u McpElicitationPrimitiveSchema) MarshalJSONTo(enc *jsontext.Encoder) erro
 		return enc.WriteValue(arm.Raw)
 	}
 	return json.MarshalEncode(enc, u.Arm)
-}
-
-func (u *McpElicitationPrimitiveSchema) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch {
-	case stringMember(raw, "type") == "number":
-		arm := new(McpElicitationNumberSchema)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case stringMember(raw, "type") == "integer":
-		arm := new(McpElicitationNumberSchema)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case stringMember(raw, "type") == "boolean":
-		arm := new(McpElicitationBooleanSchema)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case stringMember(raw, "type") == "array":
-		arm := new(McpElicitationEnumSchema)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case hasMember(raw, "enum"):
-		arm := new(McpElicitationEnumSchema)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case hasMember(raw, "oneOf"):
-		arm := new(McpElicitationEnumSchema)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case stringMember(raw, "type") == "string":
-		arm := new(McpElicitationStringSchema)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // McpElicitationSingleSelectEnumSchema is a union without a tag. It comes from the server.
@@ -5506,12 +4006,12 @@ func (*Unknown) mcpElicitationSingleSelectEnumSchemaTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *McpElicitationSingleSelectEnumSchema) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *McpElicitationSingleSelectEnumSchema) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -5528,26 +4028,6 @@ func (u McpElicitationSingleSelectEnumSchema) MarshalJSONTo(enc *jsontext.Encode
 		return enc.WriteValue(arm.Raw)
 	}
 	return json.MarshalEncode(enc, u.Arm)
-}
-
-func (u *McpElicitationSingleSelectEnumSchema) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch {
-	case hasMember(raw, "oneOf"):
-		arm := new(McpElicitationTitledSingleSelectEnumSchema)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case hasMember(raw, "enum"):
-		arm := new(McpElicitationUntitledSingleSelectEnumSchema)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // McpServerElicitationRequestParams is a union told apart by its member mode, the params of
@@ -5634,12 +4114,12 @@ func (*Unknown) mcpServerElicitationRequestParamsTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *McpServerElicitationRequestParams) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *McpServerElicitationRequestParams) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -5656,42 +4136,6 @@ func (u McpServerElicitationRequestParams) MarshalJSONTo(enc *jsontext.Encoder) 
 		}
 		return encodeTagged(enc, "mode", u.Arm.mcpServerElicitationRequestParamsTag(), u.Arm)
 	})
-}
-
-func (u *McpServerElicitationRequestParams) decodeValue(raw []byte) error {
-	u.Arm = nil
-	type plain McpServerElicitationRequestParams
-	if err := json.Unmarshal(raw, (*plain)(u)); err != nil {
-		return err
-	}
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "mode") {
-	case "openai/userVerification":
-		arm := new(McpServerElicitationRequestParamsOpenaiUserVerification)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "form":
-		arm := new(McpServerElicitationRequestParamsForm)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "openai/form":
-		arm := new(McpServerElicitationRequestParamsOpenaiSlashForm)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "openaiForm":
-		arm := new(McpServerElicitationRequestParamsOpenaiForm)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "url":
-		arm := new(McpServerElicitationRequestParamsURL)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // MultiAgentMode is a union of strings and of objects with one member. It travels both ways.
@@ -5743,12 +4187,12 @@ func (*Unknown) multiAgentModeTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *MultiAgentMode) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *MultiAgentMode) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -5765,30 +4209,6 @@ func (u MultiAgentMode) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteValue(arm.Raw)
 	}
 	return json.MarshalEncode(enc, u.Arm)
-}
-
-func (u *MultiAgentMode) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	if kind == '"' {
-		var arm MultiAgentModeValue
-		err := json.Unmarshal(raw, &arm)
-		u.Arm = arm
-		return err
-	}
-	for name, member := range members(raw) {
-		switch name {
-		case "custom":
-			arm := new(MultiAgentModeCustom)
-			u.Arm = arm
-			return json.Unmarshal(member, &arm.Value)
-		}
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // ParsedCommand is a union told apart by its member type. It comes from the server.
@@ -5849,12 +4269,12 @@ func (*Unknown) parsedCommandTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *ParsedCommand) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *ParsedCommand) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -5868,34 +4288,6 @@ func (u ParsedCommand) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.parsedCommandTag(), u.Arm)
-}
-
-func (u *ParsedCommand) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "read":
-		arm := new(ParsedCommandRead)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "list_files":
-		arm := new(ParsedCommandListFiles)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "search":
-		arm := new(ParsedCommandSearch)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "unknown":
-		arm := new(ParsedCommandUnknown)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // PatchChangeKind is a union told apart by its member type. It comes from the server.
@@ -5938,12 +4330,12 @@ func (*Unknown) patchChangeKindTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *PatchChangeKind) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *PatchChangeKind) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -5957,30 +4349,6 @@ func (u PatchChangeKind) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.patchChangeKindTag(), u.Arm)
-}
-
-func (u *PatchChangeKind) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "add":
-		arm := new(PatchChangeKindAdd)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "delete":
-		arm := new(PatchChangeKindDelete)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "update":
-		arm := new(PatchChangeKindUpdate)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // PluginSource is a union told apart by its member type. It comes from the server.
@@ -6039,12 +4407,12 @@ func (*Unknown) pluginSourceTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *PluginSource) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *PluginSource) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -6058,34 +4426,6 @@ func (u PluginSource) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.pluginSourceTag(), u.Arm)
-}
-
-func (u *PluginSource) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "local":
-		arm := new(PluginSourceLocal)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "git":
-		arm := new(PluginSourceGit)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "npm":
-		arm := new(PluginSourceNpm)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "remote":
-		arm := new(PluginSourceRemote)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // ReasoningItemContent is a union told apart by its member type. It travels to the server.
@@ -6123,12 +4463,12 @@ func (*Unknown) reasoningItemContentTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *ReasoningItemContent) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *ReasoningItemContent) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -6142,26 +4482,6 @@ func (u ReasoningItemContent) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.reasoningItemContentTag(), u.Arm)
-}
-
-func (u *ReasoningItemContent) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "reasoning_text":
-		arm := new(ReasoningItemContentReasoningText)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "text":
-		arm := new(ReasoningItemContentText)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // ReasoningItemReasoningSummary is a union told apart by its member type. It travels to the
@@ -6192,12 +4512,12 @@ func (*Unknown) reasoningItemReasoningSummaryTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *ReasoningItemReasoningSummary) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *ReasoningItemReasoningSummary) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -6211,22 +4531,6 @@ func (u ReasoningItemReasoningSummary) MarshalJSONTo(enc *jsontext.Encoder) erro
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.reasoningItemReasoningSummaryTag(), u.Arm)
-}
-
-func (u *ReasoningItemReasoningSummary) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "summary_text":
-		arm := new(ReasoningItemReasoningSummarySummaryText)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // RequestId is a union without a tag. It travels both ways.
@@ -6259,12 +4563,12 @@ func (*Unknown) requestIdTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *RequestId) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *RequestId) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -6281,28 +4585,6 @@ func (u RequestId) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteValue(arm.Raw)
 	}
 	return json.MarshalEncode(enc, u.Arm)
-}
-
-func (u *RequestId) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch {
-	case kind == '"':
-		var arm RequestIdString
-		err := json.Unmarshal(raw, &arm)
-		u.Arm = arm
-		return err
-	case kind == '0':
-		var arm RequestIdInteger
-		err := json.Unmarshal(raw, &arm)
-		u.Arm = arm
-		return err
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // ResourceContent is a union without a tag. It comes from the server.
@@ -6346,12 +4628,12 @@ func (*Unknown) resourceContentTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *ResourceContent) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *ResourceContent) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -6368,26 +4650,6 @@ func (u ResourceContent) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteValue(arm.Raw)
 	}
 	return json.MarshalEncode(enc, u.Arm)
-}
-
-func (u *ResourceContent) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch {
-	case hasMember(raw, "text"):
-		arm := new(ResourceContentText)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case hasMember(raw, "blob"):
-		arm := new(ResourceContentBlob)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // ResponseItem is a union told apart by its member type. It travels to the server.
@@ -6619,12 +4881,12 @@ func (*Unknown) responseItemTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *ResponseItem) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *ResponseItem) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -6638,86 +4900,6 @@ func (u ResponseItem) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.responseItemTag(), u.Arm)
-}
-
-func (u *ResponseItem) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "message":
-		arm := new(ResponseItemMessage)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "agent_message":
-		arm := new(ResponseItemAgentMessage)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "reasoning":
-		arm := new(ResponseItemReasoning)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "local_shell_call":
-		arm := new(ResponseItemLocalShellCall)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "function_call":
-		arm := new(ResponseItemFunctionCall)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "tool_search_call":
-		arm := new(ResponseItemToolSearchCall)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "function_call_output":
-		arm := new(ResponseItemFunctionCallOutput)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "custom_tool_call":
-		arm := new(ResponseItemCustomToolCall)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "custom_tool_call_output":
-		arm := new(ResponseItemCustomToolCallOutput)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "tool_search_output":
-		arm := new(ResponseItemToolSearchOutput)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "web_search_call":
-		arm := new(ResponseItemWebSearchCall)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "image_generation_call":
-		arm := new(ResponseItemImageGenerationCall)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "compaction":
-		arm := new(ResponseItemCompaction)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "configuration_update":
-		arm := new(ResponseItemConfigurationUpdate)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "compaction_trigger":
-		arm := new(ResponseItemCompactionTrigger)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "context_compaction":
-		arm := new(ResponseItemContextCompaction)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "other":
-		arm := new(ResponseItemOther)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // ResponsesApiWebSearchAction is a union told apart by its member type. It travels to the server.
@@ -6774,12 +4956,12 @@ func (*Unknown) responsesApiWebSearchActionTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *ResponsesApiWebSearchAction) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *ResponsesApiWebSearchAction) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -6793,34 +4975,6 @@ func (u ResponsesApiWebSearchAction) MarshalJSONTo(enc *jsontext.Encoder) error 
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.responsesApiWebSearchActionTag(), u.Arm)
-}
-
-func (u *ResponsesApiWebSearchAction) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "search":
-		arm := new(ResponsesApiWebSearchActionSearch)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "open_page":
-		arm := new(ResponsesApiWebSearchActionOpenPage)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "find_in_page":
-		arm := new(ResponsesApiWebSearchActionFindInPage)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "other":
-		arm := new(ResponsesApiWebSearchActionOther)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // ReviewDecision is a union of strings and of objects with one member. It travels to the server.
@@ -6895,12 +5049,12 @@ func (*Unknown) reviewDecisionTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *ReviewDecision) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *ReviewDecision) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -6923,38 +5077,6 @@ func (u ReviewDecision) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteValue(arm.Raw)
 	}
 	return json.MarshalEncode(enc, u.Arm)
-}
-
-func (u *ReviewDecision) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	if kind == '"' {
-		var arm ReviewDecisionValue
-		err := json.Unmarshal(raw, &arm)
-		u.Arm = arm
-		return err
-	}
-	for name, member := range members(raw) {
-		switch name {
-		case "approved_execpolicy_amendment":
-			arm := new(ReviewDecisionApprovedExecpolicyAmendment)
-			u.Arm = arm
-			return json.Unmarshal(member, arm)
-		case "network_policy_amendment":
-			arm := new(ReviewDecisionNetworkPolicyAmendment)
-			u.Arm = arm
-			return json.Unmarshal(member, arm)
-		case "denied":
-			arm := new(ReviewDecisionDenied)
-			u.Arm = arm
-			return json.Unmarshal(member, arm)
-		}
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // ReviewTarget is a union told apart by its member type. It travels to the server.
@@ -7009,12 +5131,12 @@ func (*Unknown) reviewTargetTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *ReviewTarget) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *ReviewTarget) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -7028,34 +5150,6 @@ func (u ReviewTarget) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.reviewTargetTag(), u.Arm)
-}
-
-func (u *ReviewTarget) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "uncommittedChanges":
-		arm := new(ReviewTargetUncommittedChanges)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "baseBranch":
-		arm := new(ReviewTargetBaseBranch)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "commit":
-		arm := new(ReviewTargetCommit)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "custom":
-		arm := new(ReviewTargetCustom)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // SandboxPolicy is a union told apart by its member type. It travels both ways.
@@ -7112,12 +5206,12 @@ func (*Unknown) sandboxPolicyTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *SandboxPolicy) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *SandboxPolicy) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -7131,34 +5225,6 @@ func (u SandboxPolicy) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.sandboxPolicyTag(), u.Arm)
-}
-
-func (u *SandboxPolicy) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "dangerFullAccess":
-		arm := new(SandboxPolicyDangerFullAccess)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "readOnly":
-		arm := new(SandboxPolicyReadOnly)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "externalSandbox":
-		arm := new(SandboxPolicyExternalSandbox)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "workspaceWrite":
-		arm := new(SandboxPolicyWorkspaceWrite)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // ScheduledTaskSchedule is a union told apart by its member type. It comes from the server.
@@ -7217,12 +5283,12 @@ func (*Unknown) scheduledTaskScheduleTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *ScheduledTaskSchedule) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *ScheduledTaskSchedule) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -7236,34 +5302,6 @@ func (u ScheduledTaskSchedule) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.scheduledTaskScheduleTag(), u.Arm)
-}
-
-func (u *ScheduledTaskSchedule) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "hourly":
-		arm := new(ScheduledTaskScheduleHourly)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "daily":
-		arm := new(ScheduledTaskScheduleDaily)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "weekdays":
-		arm := new(ScheduledTaskScheduleWeekdays)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "weekly":
-		arm := new(ScheduledTaskScheduleWeekly)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // ServerNotification is a union told apart by its member method. No method refers to it.
@@ -8074,12 +6112,12 @@ func (*Unknown) serverNotificationTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *ServerNotification) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *ServerNotification) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -8096,354 +6134,6 @@ func (u ServerNotification) MarshalJSONTo(enc *jsontext.Encoder) error {
 		}
 		return encodeTagged(enc, "method", u.Arm.serverNotificationTag(), u.Arm)
 	})
-}
-
-func (u *ServerNotification) decodeValue(raw []byte) error {
-	u.Arm = nil
-	type plain ServerNotification
-	if err := json.Unmarshal(raw, (*plain)(u)); err != nil {
-		return err
-	}
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "method") {
-	case "error":
-		arm := new(ServerNotificationError)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/started":
-		arm := new(ServerNotificationThreadStarted)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/status/changed":
-		arm := new(ServerNotificationThreadStatusChanged)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/archived":
-		arm := new(ServerNotificationThreadArchived)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/deleted":
-		arm := new(ServerNotificationThreadDeleted)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/unarchived":
-		arm := new(ServerNotificationThreadUnarchived)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/closed":
-		arm := new(ServerNotificationThreadClosed)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/reverted":
-		arm := new(ServerNotificationThreadReverted)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "skills/changed":
-		arm := new(ServerNotificationSkillsChanged)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/name/updated":
-		arm := new(ServerNotificationThreadNameUpdated)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/attachment/updated":
-		arm := new(ServerNotificationThreadAttachmentUpdated)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/goal/updated":
-		arm := new(ServerNotificationThreadGoalUpdated)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/goal/cleared":
-		arm := new(ServerNotificationThreadGoalCleared)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/queue/changed":
-		arm := new(ServerNotificationThreadQueueChanged)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "project/changed":
-		arm := new(ServerNotificationProjectChanged)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/project/updated":
-		arm := new(ServerNotificationThreadProjectUpdated)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/environment/connected":
-		arm := new(ServerNotificationThreadEnvironmentConnected)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/environment/disconnected":
-		arm := new(ServerNotificationThreadEnvironmentDisconnected)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/settings/updated":
-		arm := new(ServerNotificationThreadSettingsUpdated)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/tokenUsage/updated":
-		arm := new(ServerNotificationThreadTokenUsageUpdated)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "turn/started":
-		arm := new(ServerNotificationTurnStarted)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "hook/started":
-		arm := new(ServerNotificationHookStarted)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "turn/completed":
-		arm := new(ServerNotificationTurnCompleted)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "hook/completed":
-		arm := new(ServerNotificationHookCompleted)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "turn/diff/updated":
-		arm := new(ServerNotificationTurnDiffUpdated)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "turn/plan/updated":
-		arm := new(ServerNotificationTurnPlanUpdated)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "item/started":
-		arm := new(ServerNotificationItemStarted)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "item/autoApprovalReview/started":
-		arm := new(ServerNotificationItemAutoApprovalReviewStarted)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "item/autoApprovalReview/completed":
-		arm := new(ServerNotificationItemAutoApprovalReviewCompleted)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "autoApprovalReview/strictReviewRequired":
-		arm := new(ServerNotificationAutoApprovalReviewStrictReviewRequired)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "item/completed":
-		arm := new(ServerNotificationItemCompleted)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "item/agentMessage/delta":
-		arm := new(ServerNotificationItemAgentMessageDelta)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "item/plan/delta":
-		arm := new(ServerNotificationItemPlanDelta)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "command/exec/outputDelta":
-		arm := new(ServerNotificationCommandExecOutputDelta)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "process/outputDelta":
-		arm := new(ServerNotificationProcessOutputDelta)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "process/exited":
-		arm := new(ServerNotificationProcessExited)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "item/commandExecution/outputDelta":
-		arm := new(ServerNotificationItemCommandExecutionOutputDelta)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "item/commandExecution/terminalInteraction":
-		arm := new(ServerNotificationItemCommandExecutionTerminalInteraction)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "item/fileChange/outputDelta":
-		arm := new(ServerNotificationItemFileChangeOutputDelta)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "item/fileChange/patchUpdated":
-		arm := new(ServerNotificationItemFileChangePatchUpdated)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "serverRequest/resolved":
-		arm := new(ServerNotificationServerRequestResolved)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "item/mcpToolCall/progress":
-		arm := new(ServerNotificationItemMcpToolCallProgress)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "mcpServer/oauthLogin/completed":
-		arm := new(ServerNotificationMcpServerOauthLoginCompleted)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "mcpServer/startupStatus/updated":
-		arm := new(ServerNotificationMcpServerStartupStatusUpdated)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "mcpServer/event/stream/notification":
-		arm := new(ServerNotificationMcpServerEventStreamNotification)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "account/updated":
-		arm := new(ServerNotificationAccountUpdated)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "account/gatewayOAuth/changed":
-		arm := new(ServerNotificationAccountGatewayOAuthChanged)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "account/rateLimits/updated":
-		arm := new(ServerNotificationAccountRateLimitsUpdated)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "app/list/updated":
-		arm := new(ServerNotificationAppListUpdated)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "remoteControl/status/changed":
-		arm := new(ServerNotificationRemoteControlStatusChanged)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "externalAgentConfig/import/progress":
-		arm := new(ServerNotificationExternalAgentConfigImportProgress)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "externalAgentConfig/import/completed":
-		arm := new(ServerNotificationExternalAgentConfigImportCompleted)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "fs/changed":
-		arm := new(ServerNotificationFsChanged)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "item/reasoning/summaryTextDelta":
-		arm := new(ServerNotificationItemReasoningSummaryTextDelta)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "item/reasoning/summaryPartAdded":
-		arm := new(ServerNotificationItemReasoningSummaryPartAdded)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "item/reasoning/textDelta":
-		arm := new(ServerNotificationItemReasoningTextDelta)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/compacted":
-		arm := new(ServerNotificationThreadCompacted)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "model/rerouted":
-		arm := new(ServerNotificationModelRerouted)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "model/verification":
-		arm := new(ServerNotificationModelVerification)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "modelProvider/authRecoveryStarted":
-		arm := new(ServerNotificationModelProviderAuthRecoveryStarted)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "modelProvider/authRecoveryCompleted":
-		arm := new(ServerNotificationModelProviderAuthRecoveryCompleted)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "turn/moderationMetadata":
-		arm := new(ServerNotificationTurnModerationMetadata)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "model/safetyBuffering/updated":
-		arm := new(ServerNotificationModelSafetyBufferingUpdated)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "warning":
-		arm := new(ServerNotificationWarning)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "guardianWarning":
-		arm := new(ServerNotificationGuardianWarning)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "deprecationNotice":
-		arm := new(ServerNotificationDeprecationNotice)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "configWarning":
-		arm := new(ServerNotificationConfigWarning)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "fuzzyFileSearch/sessionUpdated":
-		arm := new(ServerNotificationFuzzyFileSearchSessionUpdated)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "fuzzyFileSearch/sessionCompleted":
-		arm := new(ServerNotificationFuzzyFileSearchSessionCompleted)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/realtime/started":
-		arm := new(ServerNotificationThreadRealtimeStarted)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/realtime/itemAdded":
-		arm := new(ServerNotificationThreadRealtimeItemAdded)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/realtime/item/started":
-		arm := new(ServerNotificationThreadRealtimeItemStarted)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/realtime/item/transcript/delta":
-		arm := new(ServerNotificationThreadRealtimeItemTranscriptDelta)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/realtime/item/completed":
-		arm := new(ServerNotificationThreadRealtimeItemCompleted)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/realtime/transcript/delta":
-		arm := new(ServerNotificationThreadRealtimeTranscriptDelta)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/realtime/transcript/done":
-		arm := new(ServerNotificationThreadRealtimeTranscriptDone)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/realtime/outputAudio/delta":
-		arm := new(ServerNotificationThreadRealtimeOutputAudioDelta)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/realtime/sdp":
-		arm := new(ServerNotificationThreadRealtimeSdp)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/realtime/error":
-		arm := new(ServerNotificationThreadRealtimeError)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "thread/realtime/closed":
-		arm := new(ServerNotificationThreadRealtimeClosed)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "windows/worldWritableWarning":
-		arm := new(ServerNotificationWindowsWorldWritableWarning)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "windowsSandbox/setupCompleted":
-		arm := new(ServerNotificationWindowsSandboxSetupCompleted)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "account/login/completed":
-		arm := new(ServerNotificationAccountLoginCompleted)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // ServerRequest is a union told apart by its member method. No method refers to it.
@@ -8583,12 +6273,12 @@ func (*Unknown) serverRequestTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *ServerRequest) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *ServerRequest) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -8602,62 +6292,6 @@ func (u ServerRequest) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "method", u.Arm.serverRequestTag(), u.Arm)
-}
-
-func (u *ServerRequest) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "method") {
-	case "item/commandExecution/requestApproval":
-		arm := new(ServerRequestItemCommandExecutionRequestApproval)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "item/fileChange/requestApproval":
-		arm := new(ServerRequestItemFileChangeRequestApproval)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "item/tool/requestUserInput":
-		arm := new(ServerRequestItemToolRequestUserInput)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "mcpServer/elicitation/request":
-		arm := new(ServerRequestMcpServerElicitationRequest)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "item/permissions/requestApproval":
-		arm := new(ServerRequestItemPermissionsRequestApproval)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "item/tool/call":
-		arm := new(ServerRequestItemToolCall)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "account/chatgptAuthTokens/refresh":
-		arm := new(ServerRequestAccountChatgptAuthTokensRefresh)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "attestation/generate":
-		arm := new(ServerRequestAttestationGenerate)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "currentTime/read":
-		arm := new(ServerRequestCurrentTimeRead)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "applyPatchApproval":
-		arm := new(ServerRequestApplyPatchApproval)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "execCommandApproval":
-		arm := new(ServerRequestExecCommandApproval)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // SessionSource is a union of strings and of objects with one member. It comes from the server.
@@ -8721,12 +6355,12 @@ func (*Unknown) sessionSourceTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *SessionSource) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *SessionSource) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -8743,34 +6377,6 @@ func (u SessionSource) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteValue(arm.Raw)
 	}
 	return json.MarshalEncode(enc, u.Arm)
-}
-
-func (u *SessionSource) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	if kind == '"' {
-		var arm SessionSourceValue
-		err := json.Unmarshal(raw, &arm)
-		u.Arm = arm
-		return err
-	}
-	for name, member := range members(raw) {
-		switch name {
-		case "custom":
-			arm := new(SessionSourceCustom)
-			u.Arm = arm
-			return json.Unmarshal(member, &arm.Value)
-		case "subAgent":
-			arm := new(SessionSourceSubAgent)
-			u.Arm = arm
-			return json.Unmarshal(member, &arm.Value)
-		}
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // SubAgentSource is a union of strings and of objects with one member. It comes from the server.
@@ -8836,12 +6442,12 @@ func (*Unknown) subAgentSourceTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *SubAgentSource) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *SubAgentSource) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -8860,34 +6466,6 @@ func (u SubAgentSource) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteValue(arm.Raw)
 	}
 	return json.MarshalEncode(enc, u.Arm)
-}
-
-func (u *SubAgentSource) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	if kind == '"' {
-		var arm SubAgentSourceValue
-		err := json.Unmarshal(raw, &arm)
-		u.Arm = arm
-		return err
-	}
-	for name, member := range members(raw) {
-		switch name {
-		case "thread_spawn":
-			arm := new(SubAgentSourceThreadSpawn)
-			u.Arm = arm
-			return json.Unmarshal(member, arm)
-		case "other":
-			arm := new(SubAgentSourceOther)
-			u.Arm = arm
-			return json.Unmarshal(member, &arm.Value)
-		}
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // ThreadItem is a union told apart by its member type. It comes from the server.
@@ -9153,12 +6731,12 @@ func (*Unknown) threadItemTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *ThreadItem) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *ThreadItem) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -9172,94 +6750,6 @@ func (u ThreadItem) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.threadItemTag(), u.Arm)
-}
-
-func (u *ThreadItem) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "userMessage":
-		arm := new(ThreadItemUserMessage)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "hookPrompt":
-		arm := new(ThreadItemHookPrompt)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "agentMessage":
-		arm := new(ThreadItemAgentMessage)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "functionCallOutput":
-		arm := new(ThreadItemFunctionCallOutput)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "plan":
-		arm := new(ThreadItemPlan)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "reasoning":
-		arm := new(ThreadItemReasoning)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "commandExecution":
-		arm := new(ThreadItemCommandExecution)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "fileChange":
-		arm := new(ThreadItemFileChange)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "mcpToolCall":
-		arm := new(ThreadItemMcpToolCall)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "dynamicToolCall":
-		arm := new(ThreadItemDynamicToolCall)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "collabAgentToolCall":
-		arm := new(ThreadItemCollabAgentToolCall)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "subAgentActivity":
-		arm := new(ThreadItemSubAgentActivity)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "webSearch":
-		arm := new(ThreadItemWebSearch)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "imageView":
-		arm := new(ThreadItemImageView)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "sleep":
-		arm := new(ThreadItemSleep)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "imageGeneration":
-		arm := new(ThreadItemImageGeneration)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "enteredReviewMode":
-		arm := new(ThreadItemEnteredReviewMode)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "exitedReviewMode":
-		arm := new(ThreadItemExitedReviewMode)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "contextCompaction":
-		arm := new(ThreadItemContextCompaction)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // ThreadItemsListAnchor is a union told apart by its member type. It travels to the server.
@@ -9288,12 +6778,12 @@ func (*Unknown) threadItemsListAnchorTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *ThreadItemsListAnchor) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *ThreadItemsListAnchor) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -9307,22 +6797,6 @@ func (u ThreadItemsListAnchor) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.threadItemsListAnchorTag(), u.Arm)
-}
-
-func (u *ThreadItemsListAnchor) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "item":
-		arm := new(ThreadItemsListAnchorItem)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // ThreadItemsListCursor is a union without a tag. It travels to the server.
@@ -9353,12 +6827,12 @@ func (*Unknown) threadItemsListCursorTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *ThreadItemsListCursor) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *ThreadItemsListCursor) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -9375,27 +6849,6 @@ func (u ThreadItemsListCursor) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteValue(arm.Raw)
 	}
 	return json.MarshalEncode(enc, u.Arm)
-}
-
-func (u *ThreadItemsListCursor) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch {
-	case kind == '"':
-		var arm ThreadItemsListCursorString
-		err := json.Unmarshal(raw, &arm)
-		u.Arm = arm
-		return err
-	case kind == '{':
-		arm := new(ThreadItemsListAnchor)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // ThreadListCwdFilter is a union without a tag. It travels to the server.
@@ -9429,12 +6882,12 @@ func (*Unknown) threadListCwdFilterTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *ThreadListCwdFilter) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *ThreadListCwdFilter) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -9451,28 +6904,6 @@ func (u ThreadListCwdFilter) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteValue(arm.Raw)
 	}
 	return json.MarshalEncode(enc, u.Arm)
-}
-
-func (u *ThreadListCwdFilter) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch {
-	case kind == '"':
-		var arm ThreadListCwdFilterString
-		err := json.Unmarshal(raw, &arm)
-		u.Arm = arm
-		return err
-	case kind == '[':
-		var arm ThreadListCwdFilterList
-		err := json.Unmarshal(raw, &arm)
-		u.Arm = arm
-		return err
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // ThreadRealtimeBemItemPresentation is a union told apart by its member type. It comes from the
@@ -9522,12 +6953,12 @@ func (*Unknown) threadRealtimeBemItemPresentationTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *ThreadRealtimeBemItemPresentation) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *ThreadRealtimeBemItemPresentation) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -9541,30 +6972,6 @@ func (u ThreadRealtimeBemItemPresentation) MarshalJSONTo(enc *jsontext.Encoder) 
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.threadRealtimeBemItemPresentationTag(), u.Arm)
-}
-
-func (u *ThreadRealtimeBemItemPresentation) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "wholeItem":
-		arm := new(ThreadRealtimeBemItemPresentationWholeItem)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "inlineMarkdown":
-		arm := new(ThreadRealtimeBemItemPresentationInlineMarkdown)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "inlineVisualization":
-		arm := new(ThreadRealtimeBemItemPresentationInlineVisualization)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // ThreadRealtimeItem is a union told apart by its member type. It comes from the server.
@@ -9627,12 +7034,12 @@ func (*Unknown) threadRealtimeItemTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *ThreadRealtimeItem) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *ThreadRealtimeItem) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -9649,38 +7056,6 @@ func (u ThreadRealtimeItem) MarshalJSONTo(enc *jsontext.Encoder) error {
 		}
 		return encodeTagged(enc, "type", u.Arm.threadRealtimeItemTag(), u.Arm)
 	})
-}
-
-func (u *ThreadRealtimeItem) decodeValue(raw []byte) error {
-	u.Arm = nil
-	type plain ThreadRealtimeItem
-	if err := json.Unmarshal(raw, (*plain)(u)); err != nil {
-		return err
-	}
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "realtimeSessionStarted":
-		arm := new(ThreadRealtimeItemRealtimeSessionStarted)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "transcriptSegment":
-		arm := new(ThreadRealtimeItemTranscriptSegment)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "bemItemPromoted":
-		arm := new(ThreadRealtimeItemBemItemPromoted)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "realtimeSessionClosed":
-		arm := new(ThreadRealtimeItemRealtimeSessionClosed)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // ThreadRealtimeStartTransport is a union told apart by its member type. It travels to the server.
@@ -9729,12 +7104,12 @@ func (*Unknown) threadRealtimeStartTransportTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *ThreadRealtimeStartTransport) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *ThreadRealtimeStartTransport) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -9748,30 +7123,6 @@ func (u ThreadRealtimeStartTransport) MarshalJSONTo(enc *jsontext.Encoder) error
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.threadRealtimeStartTransportTag(), u.Arm)
-}
-
-func (u *ThreadRealtimeStartTransport) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "websocket":
-		arm := new(ThreadRealtimeStartTransportWebsocket)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "webrtc":
-		arm := new(ThreadRealtimeStartTransportWebrtc)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "existingCall":
-		arm := new(ThreadRealtimeStartTransportExistingCall)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // ThreadStatus is a union told apart by its member type. It comes from the server.
@@ -9821,12 +7172,12 @@ func (*Unknown) threadStatusTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *ThreadStatus) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *ThreadStatus) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -9840,34 +7191,6 @@ func (u ThreadStatus) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.threadStatusTag(), u.Arm)
-}
-
-func (u *ThreadStatus) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "notLoaded":
-		arm := new(ThreadStatusNotLoaded)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "idle":
-		arm := new(ThreadStatusIdle)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "systemError":
-		arm := new(ThreadStatusSystemError)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "active":
-		arm := new(ThreadStatusActive)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // ThreadTimelineEntry is a union told apart by its member type. It comes from the server.
@@ -9937,12 +7260,12 @@ func (*Unknown) threadTimelineEntryTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *ThreadTimelineEntry) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *ThreadTimelineEntry) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -9956,34 +7279,6 @@ func (u ThreadTimelineEntry) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.threadTimelineEntryTag(), u.Arm)
-}
-
-func (u *ThreadTimelineEntry) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "item":
-		arm := new(ThreadTimelineEntryItem)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "realtime":
-		arm := new(ThreadTimelineEntryRealtime)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "turnStarted":
-		arm := new(ThreadTimelineEntryTurnStarted)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "turnCompleted":
-		arm := new(ThreadTimelineEntryTurnCompleted)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // UserInput is a union told apart by its member type. It travels both ways.
@@ -10072,12 +7367,12 @@ func (*Unknown) userInputTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *UserInput) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *UserInput) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -10091,46 +7386,6 @@ func (u UserInput) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.userInputTag(), u.Arm)
-}
-
-func (u *UserInput) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "text":
-		arm := new(UserInputText)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "image":
-		arm := new(UserInputImage)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "localImage":
-		arm := new(UserInputLocalImage)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "audio":
-		arm := new(UserInputAudio)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "localAudio":
-		arm := new(UserInputLocalAudio)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "skill":
-		arm := new(UserInputSkill)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "mention":
-		arm := new(UserInputMention)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // UserVerificationErrorDetails is a union told apart by its member type. No method refers to it.
@@ -10190,12 +7445,12 @@ func (*Unknown) userVerificationErrorDetailsTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *UserVerificationErrorDetails) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *UserVerificationErrorDetails) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -10209,34 +7464,6 @@ func (u UserVerificationErrorDetails) MarshalJSONTo(enc *jsontext.Encoder) error
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.userVerificationErrorDetailsTag(), u.Arm)
-}
-
-func (u *UserVerificationErrorDetails) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "invalidRequest":
-		arm := new(UserVerificationErrorDetailsInvalidRequest)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "unavailable":
-		arm := new(UserVerificationErrorDetailsUnavailable)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "cancelled":
-		arm := new(UserVerificationErrorDetailsCancelled)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "failed":
-		arm := new(UserVerificationErrorDetailsFailed)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }
 
 // WebSearchAction is a union told apart by its member type. It comes from the server.
@@ -10292,12 +7519,12 @@ func (*Unknown) webSearchActionTag() string {
 
 // UnmarshalJSONFrom reads the arm that the value says it is.
 func (u *WebSearchAction) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	return unmarshalUnion(dec, u)
+	return decodeFrom(dec, u)
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
 func (u *WebSearchAction) UnmarshalJSON(raw []byte) error {
-	return u.decodeValue(raw)
+	return decodeAll(raw, u)
 }
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
@@ -10311,32 +7538,4 @@ func (u WebSearchAction) MarshalJSONTo(enc *jsontext.Encoder) error {
 		return enc.WriteToken(jsontext.Null)
 	}
 	return encodeTagged(enc, "type", u.Arm.webSearchActionTag(), u.Arm)
-}
-
-func (u *WebSearchAction) decodeValue(raw []byte) error {
-	u.Arm = nil
-	kind := jsontext.Value(raw).Kind()
-	if kind == 'n' {
-		return nil
-	}
-	switch stringMember(raw, "type") {
-	case "search":
-		arm := new(WebSearchActionSearch)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "openPage":
-		arm := new(WebSearchActionOpenPage)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "findInPage":
-		arm := new(WebSearchActionFindInPage)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	case "other":
-		arm := new(WebSearchActionOther)
-		u.Arm = arm
-		return json.Unmarshal(raw, arm)
-	}
-	u.Arm = unknown(raw)
-	return nil
 }

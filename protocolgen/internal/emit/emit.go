@@ -30,6 +30,7 @@ func Files(p *model.Package, o Options) (map[string][]byte, error) {
 		"structs_gen.go":       e.structs,
 		"strings_gen.go":       e.strings,
 		"unions_gen.go":        e.unions,
+		"decoders_gen.go":      e.decoders,
 		"methods_gen.go":       e.methods,
 		"notifications_gen.go": e.notifications,
 	} {

@@ -119,12 +119,12 @@ func (e *emitter) unionJSON(f *jen.File, t *model.Type) {
 	u := func() *jen.Statement { return jen.Id("u") }
 	f.Comment("UnmarshalJSONFrom reads the arm that the value says it is.")
 	f.Func().Params(u().Op("*").Id(t.Name)).Id("UnmarshalJSONFrom").Params(jen.Id("dec").Op("*").Qual(jsontextPath, "Decoder")).Error().Block(
-		jen.Return(jen.Id("unmarshalUnion").Call(jen.Id("dec"), u())),
+		jen.Return(jen.Id("decodeFrom").Call(jen.Id("dec"), u())),
 	)
 	f.Line()
 	f.Comment("UnmarshalJSON is UnmarshalJSONFrom for encoding/json.")
 	f.Func().Params(u().Op("*").Id(t.Name)).Id("UnmarshalJSON").Params(jen.Id("raw").Index().Byte()).Error().Block(
-		jen.Return(u().Dot("decodeValue").Call(jen.Id("raw"))),
+		jen.Return(jen.Id("decodeAll").Call(jen.Id("raw"), u())),
 	)
 	f.Line()
 	f.Comment("MarshalJSON is MarshalJSONTo for encoding/json.")
@@ -134,8 +134,6 @@ func (e *emitter) unionJSON(f *jen.File, t *model.Type) {
 	f.Line()
 	f.Comment("MarshalJSONTo writes the arm.")
 	f.Func().Params(u().Id(t.Name)).Id("MarshalJSONTo").Params(jen.Id("enc").Op("*").Qual(jsontextPath, "Encoder")).Error().Block(e.encodeBody(t)...)
-	f.Line()
-	f.Func().Params(u().Op("*").Id(t.Name)).Id("decodeValue").Params(jen.Id("raw").Index().Byte()).Error().Block(e.decodeBody(t)...)
 	f.Line()
 }
 
@@ -176,77 +174,6 @@ func (e *emitter) encodeBody(t *model.Type) []jen.Code {
 	}
 }
 
-// set decodes raw into a new arm.
-func set(a *model.Arm, raw string) []jen.Code {
-	if bare(a) {
-		return []jen.Code{
-			jen.Var().Id("arm").Id(a.Go),
-			jen.Id("err").Op(":=").Qual(jsonPath, "Unmarshal").Call(jen.Id(raw), jen.Op("&").Id("arm")),
-			jen.Id("u").Dot("Arm").Op("=").Id("arm"),
-			jen.Return(jen.Id("err")),
-		}
-	}
-	return []jen.Code{
-		jen.Id("arm").Op(":=").New(jen.Id(a.Go)),
-		jen.Id("u").Dot("Arm").Op("=").Id("arm"),
-		jen.Return(jen.Qual(jsonPath, "Unmarshal").Call(jen.Id(raw), jen.Id("arm"))),
-	}
-}
-
-func (e *emitter) decodeBody(t *model.Type) []jen.Code {
-	unknown := jen.Id("u").Dot("Arm").Op("=").Id("unknown").Call(jen.Id("raw"))
-	code := []jen.Code{
-		jen.Id("u").Dot("Arm").Op("=").Nil(),
-	}
-	if len(t.Fields) > 0 {
-		code = append(code,
-			jen.Type().Id("plain").Id(t.Name),
-			jen.If(jen.Err().Op(":=").Qual(jsonPath, "Unmarshal").Call(jen.Id("raw"), jen.Parens(jen.Op("*").Id("plain")).Call(jen.Id("u"))), jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Err())),
-		)
-	}
-	code = append(code, jen.Id("kind").Op(":=").Qual(jsontextPath, "Value").Call(jen.Id("raw")).Dot("Kind").Call(),
-		jen.If(jen.Id("kind").Op("==").LitRune('n')).Block(jen.Return(jen.Nil())))
-	switch t.Union.Form {
-	case model.UnionTagged:
-		code = append(code, jen.Switch(jen.Id("stringMember").Call(jen.Id("raw"), jen.Lit(t.Union.Tag))).BlockFunc(func(g *jen.Group) {
-			for _, a := range t.Union.Arms {
-				g.Case(jen.Lit(a.Wire)).Block(set(a, "raw")...)
-			}
-		}))
-	case model.UnionMixed:
-		code = append(code,
-			jen.If(jen.Id("kind").Op("==").LitRune('"')).Block(
-				jen.Var().Id("arm").Id(t.Union.Strings),
-				jen.Id("err").Op(":=").Qual(jsonPath, "Unmarshal").Call(jen.Id("raw"), jen.Op("&").Id("arm")),
-				jen.Id("u").Dot("Arm").Op("=").Id("arm"),
-				jen.Return(jen.Id("err")),
-			),
-			jen.For(jen.List(jen.Id("name"), jen.Id("member")).Op(":=").Range().Id("members").Call(jen.Id("raw"))).Block(
-				jen.Switch(jen.Id("name")).BlockFunc(func(g *jen.Group) {
-					for _, a := range t.Union.Arms {
-						if a.Elem != nil {
-							g.Case(jen.Lit(a.Wire)).Block(
-								jen.Id("arm").Op(":=").New(jen.Id(a.Go)),
-								jen.Id("u").Dot("Arm").Op("=").Id("arm"),
-								jen.Return(jen.Qual(jsonPath, "Unmarshal").Call(jen.Id("member"), jen.Op("&").Id("arm").Dot("Value"))),
-							)
-							continue
-						}
-						g.Case(jen.Lit(a.Wire)).Block(set(a, "member")...)
-					}
-				}),
-			),
-		)
-	case model.UnionUntagged:
-		code = append(code, jen.Switch().BlockFunc(func(g *jen.Group) {
-			for _, p := range t.Union.Pick {
-				g.Case(condition(p)).Block(set(armOf(t, p.Arm), "raw")...)
-			}
-		}))
-	}
-	return append(code, unknown, jen.Return(jen.Nil()))
-}
-
 func armOf(t *model.Type, name string) *model.Arm {
 	for _, a := range t.Union.Arms {
 		if a.Go == name {
@@ -258,21 +185,21 @@ func armOf(t *model.Type, name string) *model.Arm {
 
 var kindByte = map[string]rune{"string": '"', "number": '0', "array": '[', "object": '{'}
 
+// condition is true when the rule applies to the value that c is at.
 func condition(p model.Pick) jen.Code {
 	if p.Kind != "" {
-		return jen.Id("kind").Op("==").LitRune(kindByte[p.Kind])
+		return jen.Id("c").Dot("kind").Call().Op("==").LitRune(kindByte[p.Kind])
 	}
 	if p.Is[0] != "" {
-		return jen.Id("stringMember").Call(jen.Id("raw"), jen.Lit(p.Is[0])).Op("==").Lit(p.Is[1])
+		return jen.String().Call(jen.Id("c").Dot("tag").Call(jen.Lit(p.Is[0]))).Op("==").Lit(p.Is[1])
 	}
-	code := jen.Id("hasMember").CallFunc(func(g *jen.Group) {
-		g.Id("raw")
+	code := jen.Id("c").Dot("has").CallFunc(func(g *jen.Group) {
 		for _, name := range p.Has {
 			g.Lit(name)
 		}
 	})
 	if p.Lacks != "" {
-		code = code.Op("&&").Op("!").Id("hasMember").Call(jen.Id("raw"), jen.Lit(p.Lacks))
+		code = code.Op("&&").Op("!").Id("c").Dot("has").Call(jen.Lit(p.Lacks))
 	}
 	return code
 }

@@ -33,6 +33,7 @@ func Build(source *load.Source, exceptions *Exceptions) (*Package, error) {
 		}
 		p.Types = append(p.Types, b.types[name])
 	}
+	p.byName = b.types
 	if err := checkNames(p); err != nil {
 		return nil, err
 	}
@@ -65,6 +66,16 @@ func (b *builder) reach(methods []*Method) {
 		up := m.Direction == ClientRequest || m.Direction == ClientNotification
 		b.mark(params, up, "params of "+m.Wire)
 		b.mark(m.Result, !up, "result of "+m.Wire)
+		if params != "" && !up {
+			b.push(params)
+		}
+	}
+}
+
+func (b *builder) push(name string) {
+	if t := b.types[name]; !t.Pushed {
+		t.Pushed = true
+		eachRef(b.defs[name], b.push)
 	}
 }
 

@@ -14,6 +14,8 @@ type Package struct {
 
 	Types   []*Type // by name
 	Methods []*Method
+
+	byName map[string]*Type
 }
 
 // Kind is the shape of a generated type.
@@ -33,6 +35,7 @@ type Type struct {
 	Name         string
 	Kind         Kind
 	Up, Down     bool // travels to the server, comes from it; neither when no method reaches it
+	Pushed       bool // part of what the server sends unasked: notifications and server requests
 	Experimental bool // missing from the stable bundle
 	Unstable     bool // Codex's own description says so
 	Deprecated   bool
@@ -165,14 +168,7 @@ const (
 )
 
 // Type returns the definition with the name, or nil.
-func (p *Package) Type(name string) *Type {
-	for _, t := range p.Types {
-		if t.Name == name {
-			return t
-		}
-	}
-	return nil
-}
+func (p *Package) Type(name string) *Type { return p.byName[name] }
 
 // Count returns how many methods have the direction.
 func (p *Package) Count(d Direction) int {
