@@ -17,7 +17,7 @@ type Options struct {
 	Args []string
 	// Dir is the working directory of the process, empty for the current one. Threads name their own.
 	Dir string
-	// Env is added to the environment of the current process, each entry as KEY=value; of two with one key the last counts.
+	// Env is the environment of the process, each entry as KEY=value; nil takes that of the current one.
 	Env []string
 	// Client is how this program calls itself to Codex.
 	Client ClientInfo

@@ -56,7 +56,7 @@ func spawn(ctx context.Context, path string, o *Options) (*process, error) {
 	}
 	cmd := exec.Command(path, append([]string{"app-server"}, o.Args...)...)
 	cmd.Dir = o.Dir
-	cmd.Env = append(os.Environ(), o.Env...)
+	cmd.Env = o.Env
 	// A group of its own: a Ctrl-C at the terminal is for us to handle, and Kill reaches the commands that Codex runs.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 

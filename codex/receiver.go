@@ -134,3 +134,12 @@ func (rc *receiver) Lost(err error) {
 	}
 	c.lost(err)
 }
+
+// idAndMethod reads the two members for the trace.
+func idAndMethod(line []byte) (id, method string) {
+	var e wire.Envelope
+	if e.Scan(bytes.TrimSpace(line)) != nil {
+		return "", ""
+	}
+	return string(e.ID), string(e.Method)
+}
