@@ -73,6 +73,7 @@ type Answer struct {
 	Note    Note
 	Outcome *Outcome // a stop's: how the operation ended; nil when none ran
 	Err     error
+	Unknown bool // it was written, and the connection ended before its answer
 }
 
 // Note says what a caller should know beside the acknowledgement.
@@ -100,9 +101,10 @@ type StopTimer struct{ Timer Timer }
 type Timer int
 
 const (
-	TimerStall Timer = iota + 1 // how long an active goal may run no turn
-	TimerStop                   // how long a step of a stop may take
-	TimerGrace                  // how long a turn that was about to start may still show up
+	TimerStall  Timer = iota + 1 // how long an active goal may run no turn
+	TimerAnswer                  // how long Codex may take to answer a goal call of a stop
+	TimerTurn                    // how long a turn may take to start or end once a stop wants it to
+	TimerGrace                   // how long a turn that was about to start may still show up
 )
 
 // Disconnect ends the app-server: a delivery is unknown, or a stop took too long.

@@ -123,7 +123,7 @@ func (m *machine) timerFired(t Timer) {
 		if m.Stop != nil {
 			m.Stop.GraceOver = true
 		}
-	case TimerStop:
+	case TimerAnswer, TimerTurn:
 		if m.Stop != nil {
 			m.lose(ErrStopTimeout)
 		}
@@ -189,22 +189,21 @@ func (m *machine) end(out Outcome) {
 func (m *machine) lose(err error) {
 	m.Gone = true
 	m.calm()
-	for _, t := range []Timer{TimerStop, TimerGrace} {
-		m.emit(StopTimer{t})
-	}
+	m.stopWaiting()
 	if m.Lane != nil && m.Lane.Ticket != 0 {
-		m.emit(Answer{Ticket: m.Lane.Ticket, Err: err})
+		m.emit(Answer{Ticket: m.Lane.Ticket, Err: err, Unknown: true})
 	}
 	if m.Start != 0 {
-		m.emit(Answer{Ticket: m.Start, Err: err})
+		m.emit(Answer{Ticket: m.Start, Err: err, Unknown: true})
 	}
 	for _, t := range m.Steers {
-		m.emit(Answer{Ticket: t, Err: err})
+		m.emit(Answer{Ticket: t, Err: err, Unknown: true})
 	}
 	for _, w := range m.Waiting {
 		m.emit(Answer{Ticket: w.Ticket, Err: ErrDisconnected})
 	}
 	var out *Outcome
+	op := m.owner()
 	if m.Op != nil {
 		o := Outcome{End: EndDisconnected, Goal: m.Goal, Turn: m.Op.Last, Err: err}
 		out = &o
@@ -212,7 +211,7 @@ func (m *machine) lose(err error) {
 	}
 	if m.Stop != nil {
 		for _, t := range m.Stop.Tickets {
-			m.emit(Answer{Ticket: t, Outcome: out, Err: err})
+			m.emit(Answer{Ticket: t, Op: op, Outcome: out, Err: err})
 		}
 	}
 	m.Lane, m.Start, m.Steers, m.Waiting, m.Op, m.Stop, m.Turn = nil, 0, nil, nil, nil, nil, Turn{}

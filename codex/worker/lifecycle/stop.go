@@ -87,13 +87,28 @@ func (m *machine) waitFor(step StopStep) {
 	if m.Stop.Step == step {
 		return
 	}
+	m.stopWaiting()
 	m.Stop.Step = step
-	if step == StopOnFollower {
-		m.emit(StopTimer{TimerStop})
-		m.emit(SetTimer{TimerGrace})
-		return
+	m.emit(SetTimer{step.timer()})
+}
+
+// stopWaiting takes back the timer of the step the stop was in.
+func (m *machine) stopWaiting() {
+	if m.Stop != nil && m.Stop.Step != StopBegun {
+		m.emit(StopTimer{m.Stop.Step.timer()})
+		m.Stop.Step = StopBegun
 	}
-	m.emit(SetTimer{TimerStop})
+}
+
+func (s StopStep) timer() Timer {
+	switch s {
+	case StopOnStart, StopOnTurn:
+		return TimerTurn
+	case StopOnFollower:
+		return TimerGrace
+	default:
+		return TimerAnswer
+	}
 }
 
 func (m *machine) interrupt() {
@@ -103,7 +118,7 @@ func (m *machine) interrupt() {
 		return
 	}
 	m.Stop.Interrupted = m.Turn.ID
-	m.Stop.Step = StopBegun // a time of its own for each turn
+	m.stopWaiting() // a time of its own for each turn
 	m.waitFor(StopOnTurn)
 	m.emit(Write{Frame{Role: RoleInterrupt, Turn: m.Turn.ID}})
 }
@@ -119,7 +134,7 @@ func (m *machine) stopReplied(f Frame, r Reply) {
 		return
 	}
 	m.Stop.OnWire = 0
-	m.Stop.Step = StopBegun
+	m.stopWaiting()
 	switch {
 	case r.Delivery == Acknowledged && !r.Drift:
 		m.know(r.Goal)
@@ -144,18 +159,18 @@ func (m *machine) stopReplied(f Frame, r Reply) {
 
 // endStop ends the operation and answers everyone who asked for the stop.
 func (m *machine) endStop() {
+	m.stopWaiting()
 	tickets := m.Stop.Tickets
 	m.Stop = nil
-	m.emit(StopTimer{TimerStop})
-	m.emit(StopTimer{TimerGrace})
 	var out *Outcome
+	op := m.owner()
 	if m.Op != nil {
 		o := m.stopOutcome()
 		out = &o
 		m.end(o)
 	}
 	for _, t := range tickets {
-		m.emit(Answer{Ticket: t, Goal: m.Goal, Outcome: out})
+		m.emit(Answer{Ticket: t, Op: op, Goal: m.Goal, Outcome: out})
 	}
 }
 

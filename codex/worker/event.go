@@ -1,0 +1,203 @@
+package worker
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"github.com/codexctl/codexctl/codex"
+	"github.com/codexctl/codexctl/codex/protocol"
+)
+
+// Event is one thing that happened to a worker, in the order it became known.
+// Exactly one of Notification, Request, Operation and Lagged is set.
+type Event struct {
+	Seq uint64 // counts the worker's events from 1
+	// Notification is one of the thread, as Codex sent it.
+	Notification protocol.Notification
+	// Request is one that Codex asks of the client, such as an approval.
+	Request *codex.ServerRequest
+	Method  string // of the notification or the request
+	// Operation began, became a goal's, or ended.
+	Operation *OperationEvent
+	// Elsewhere is the goal as somebody else changed it; nil otherwise.
+	Elsewhere *ElsewhereEvent
+	// Lagged is how many streamed pieces were dropped because the subscriber was
+	// too slow.
+	Lagged uint64
+}
+
+// OperationEvent is a step in the life of an operation.
+type OperationEvent struct {
+	Operation *Operation
+	Step      OperationStep
+	Outcome   *Outcome // set when it ended
+}
+
+// OperationStep is what happened to an operation.
+type OperationStep string
+
+// Steps of an operation.
+const (
+	Began  OperationStep = "began"
+	Became OperationStep = "became" // a prompt's operation pursues a goal from now on
+	Ended  OperationStep = "ended"
+)
+
+// ElsewhereEvent tells that someone else changed the goal under a running
+// operation. Goal is what it is now; nil is none.
+type ElsewhereEvent struct{ Goal *protocol.ThreadGoal }
+
+// feed hands events to subscribers without ever waiting for one.
+type feed struct {
+	mu   sync.Mutex
+	seq  uint64
+	subs map[*Subscription]struct{}
+	over bool
+}
+
+const (
+	queueLength = 4096            // events, beyond which streamed pieces are dropped
+	queueLimit  = 2 * queueLength // events, beyond which the subscription ends
+)
+
+// Subscription is one subscriber's queue.
+type Subscription struct {
+	feed *feed
+	wake chan struct{}
+
+	mu     sync.Mutex
+	queue  []Event
+	lagged uint64
+	err    error
+}
+
+// Subscribe begins to queue the worker's events, from the next one on.
+func (w *Worker) Subscribe() *Subscription {
+	s := &Subscription{feed: &w.feed, wake: make(chan struct{}, 1)}
+	w.feed.mu.Lock()
+	defer w.feed.mu.Unlock()
+	if w.feed.over {
+		s.err = ErrClosed
+		return s
+	}
+	if w.feed.subs == nil {
+		w.feed.subs = map[*Subscription]struct{}{}
+	}
+	w.feed.subs[s] = struct{}{}
+	return s
+}
+
+// Next returns the next event. It waits for one until ctx ends. After the worker
+// has ended it returns what is left and then [ErrClosed]; a [*codex.LaggedError]
+// if the subscriber was too slow even for what is never dropped.
+func (s *Subscription) Next(ctx context.Context) (Event, error) {
+	for {
+		s.mu.Lock()
+		switch {
+		case len(s.queue) > 0:
+			e := s.queue[0]
+			s.queue = s.queue[1:]
+			s.mu.Unlock()
+			return e, nil
+		case s.lagged > 0:
+			e := Event{Lagged: s.lagged}
+			s.lagged = 0
+			s.mu.Unlock()
+			return e, nil
+		case s.err != nil:
+			err := s.err
+			s.mu.Unlock()
+			return Event{}, err
+		}
+		s.mu.Unlock()
+		select {
+		case <-s.wake:
+		case <-ctx.Done():
+			return Event{}, context.Cause(ctx)
+		}
+	}
+}
+
+// Close ends the subscription. Next returns [ErrClosed] from then on.
+func (s *Subscription) Close() {
+	s.feed.mu.Lock()
+	delete(s.feed.subs, s)
+	s.feed.mu.Unlock()
+	s.end(ErrClosed, true)
+}
+
+func (f *feed) publish(e Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.seq++
+	e.Seq = f.seq
+	for s := range f.subs {
+		if !s.push(e) {
+			delete(f.subs, s)
+		}
+	}
+}
+
+func (f *feed) end() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.over = true
+	for s := range f.subs {
+		s.end(ErrClosed, false)
+	}
+	f.subs = nil
+}
+
+func (f *feed) watched() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.subs) > 0
+}
+
+func (s *Subscription) push(e Event) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch n := len(s.queue); {
+	case n >= queueLength && streamed(e.Method):
+		s.lagged++
+	case n >= queueLimit:
+		s.err = &codex.LaggedError{Events: n}
+		s.queue = nil
+		s.wakeLocked()
+		return false
+	default:
+		if s.lagged > 0 {
+			s.queue = append(s.queue, Event{Lagged: s.lagged})
+			s.lagged = 0
+		}
+		s.queue = append(s.queue, e)
+	}
+	s.wakeLocked()
+	return true
+}
+
+func (s *Subscription) end(err error, drop bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if drop {
+		s.queue, s.lagged = nil, 0
+	}
+	if s.err == nil {
+		s.err = err
+	}
+	s.wakeLocked()
+}
+
+func (s *Subscription) wakeLocked() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// streamed reports whether a notification is a piece of something that comes
+// whole later.
+func streamed(method string) bool {
+	return strings.HasSuffix(method, "Delta") || strings.HasSuffix(method, "/delta")
+}

@@ -1,0 +1,120 @@
+package worker
+
+import (
+	"github.com/codexctl/codexctl/codex"
+	"github.com/codexctl/codexctl/codex/protocol"
+	"github.com/codexctl/codexctl/codex/worker/lifecycle"
+)
+
+// dispatch puts a frame on the wire. This is where thread/goal/set, and every
+// other mutation of the thread, is written.
+func (l *loop) dispatch(f lifecycle.Frame, message string) codex.CallID {
+	w, to := l.Worker, codex.ReplyTo(l.wire)
+	switch f.Role {
+	case lifecycle.RoleClear, lifecycle.RoleReset:
+		return codex.Dispatch(w.client, protocol.ThreadGoalClearMethod, protocol.ThreadGoalClearParams{ThreadID: w.thread}, to)
+	case lifecycle.RoleInterrupt:
+		return codex.Dispatch(w.client, protocol.TurnInterruptMethod, protocol.TurnInterruptParams{ThreadID: w.thread, TurnID: f.Turn}, to)
+	case lifecycle.RoleStart:
+		return codex.Dispatch(w.client, protocol.TurnStartMethod, protocol.TurnStartParams{
+			ThreadID: w.thread, Input: textInput(f.Text), ClientUserMessageID: protocol.Some(message),
+		}, to)
+	case lifecycle.RoleSteer:
+		return codex.Dispatch(w.client, protocol.TurnSteerMethod, protocol.TurnSteerParams{
+			ThreadID: w.thread, ExpectedTurnID: f.Turn, Input: textInput(f.Text), ClientUserMessageID: protocol.Some(message),
+		}, to)
+	}
+	if f.Role.Reads() {
+		return codex.Dispatch(w.client, protocol.ThreadGoalGetMethod, protocol.ThreadGoalGetParams{ThreadID: w.thread}, to)
+	}
+	return codex.Dispatch(w.client, protocol.ThreadGoalSetMethod, l.setParams(f), to)
+}
+
+func (l *loop) setParams(f lifecycle.Frame) protocol.ThreadGoalSetParams {
+	p := protocol.ThreadGoalSetParams{ThreadID: l.thread}
+	switch f.Role {
+	case lifecycle.RoleStopPause, lifecycle.RoleStallStop:
+		p.Status = protocol.Some(protocol.ThreadGoalStatusPaused)
+		return p
+	case lifecycle.RoleRestore, lifecycle.RoleUndo:
+		p.Status = protocol.Some(protocol.ThreadGoalStatusComplete)
+		return p
+	}
+	p.TokenBudget = f.Change.Budget
+	switch f.Change.Kind {
+	case lifecycle.ChangeSet:
+		p.Objective = protocol.Some(f.Change.Objective)
+		// 0.160.1 leaves a stopped goal stopped when only its objective is set.
+		p.Status = protocol.Some(protocol.ThreadGoalStatusActive)
+	case lifecycle.ChangeResume:
+		p.Status = protocol.Some(protocol.ThreadGoalStatusActive)
+	case lifecycle.ChangePause:
+		p.Status = protocol.Some(protocol.ThreadGoalStatusPaused)
+	case lifecycle.ChangeEdit:
+		p.Objective = protocol.Some(f.Change.Objective)
+	}
+	return p
+}
+
+func textInput(text string) []protocol.UserInput {
+	return []protocol.UserInput{{Arm: &protocol.UserInputText{Text: text}}}
+}
+
+// replyOf turns the outcome of a call into the core's words.
+func replyOf(r *codex.Reply) lifecycle.Reply {
+	out := lifecycle.Reply{Err: r.Err}
+	switch r.Delivery {
+	case codex.NotSent:
+		out.Delivery = lifecycle.NotSent
+	case codex.Acknowledged:
+		out.Delivery = lifecycle.Acknowledged
+		out.Drift = r.Err != nil
+	case codex.Rejected:
+		out.Delivery = lifecycle.Rejected
+	default:
+		out.Delivery = lifecycle.Unknown
+	}
+	switch result := r.Result.(type) {
+	case *protocol.ThreadGoalSetResponse:
+		out.Goal = &result.Goal
+	case *protocol.ThreadGoalGetResponse:
+		out.Goal = result.Goal
+	case *protocol.TurnStartResponse:
+		out.TurnID = result.Turn.ID
+	}
+	return out
+}
+
+// eventOf turns a notification of the thread into the core's words; nil when it
+// means nothing to it.
+func eventOf(n protocol.Notification) lifecycle.Event {
+	switch n := n.(type) {
+	case *protocol.ThreadGoalUpdatedNotification:
+		return lifecycle.GoalUpdated{Goal: &n.Goal}
+	case *protocol.ThreadGoalClearedNotification:
+		return lifecycle.GoalCleared{}
+	case *protocol.TurnStartedNotification:
+		return lifecycle.TurnStarted{ID: n.Turn.ID}
+	case *protocol.TurnCompletedNotification:
+		return lifecycle.TurnCompleted{ID: n.Turn.ID, Status: n.Turn.Status, Error: n.Turn.Error}
+	}
+	return nil
+}
+
+// methodOf names the call a frame makes, for journals and messages.
+func methodOf(f lifecycle.Frame) string {
+	switch f.Role {
+	case lifecycle.RoleClear, lifecycle.RoleReset:
+		return protocol.ThreadGoalClearMethod.Name
+	case lifecycle.RoleInterrupt:
+		return protocol.TurnInterruptMethod.Name
+	case lifecycle.RoleStart:
+		return protocol.TurnStartMethod.Name
+	case lifecycle.RoleSteer:
+		return protocol.TurnSteerMethod.Name
+	}
+	if f.Role.Reads() {
+		return protocol.ThreadGoalGetMethod.Name
+	}
+	return protocol.ThreadGoalSetMethod.Name
+}

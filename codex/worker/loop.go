@@ -1,0 +1,359 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/codexctl/codexctl/codex"
+	"github.com/codexctl/codexctl/codex/protocol"
+	"github.com/codexctl/codexctl/codex/worker/lifecycle"
+)
+
+// loop carries out what the core decides. One goroutine owns all of it.
+type loop struct {
+	*Worker
+	wire  *codex.Subscription
+	state lifecycle.State
+	later []lifecycle.Event // outcomes that came about without the wire
+
+	tickets lifecycle.Ticket
+	waiting map[lifecycle.Ticket]chan<- answered
+	frames  map[codex.CallID]written
+	timers  map[lifecycle.Timer]time.Time
+	intents int // intents journalled so far, over all owners
+
+	ops    map[int]*Operation
+	answer string // the last agent message of the running turn
+	last   *TurnResult
+
+	load    loadState
+	loading codex.CallID
+	loads   []chan<- error
+}
+
+// written is a frame on the wire and the intent it was journalled with.
+type written struct {
+	frame  lifecycle.Frame
+	intent int // 0: not journalled
+}
+
+type loadState int
+
+const (
+	unloaded loadState = iota
+	loading
+	loaded
+)
+
+// inbound is what the pump took from the wire.
+type inbound struct {
+	event codex.Event
+	err   error
+}
+
+func (l *loop) run() {
+	defer l.finish()
+	pumped := make(chan inbound, 64)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go pump(ctx, l.wire, pumped)
+
+	alarm := time.NewTimer(time.Hour)
+	defer alarm.Stop()
+	idle := l.idleTimer()
+	defer idle.Stop()
+	for {
+		alarm.Reset(l.nextAlarm())
+		select {
+		case r := <-l.requests:
+			l.take(r)
+		case in := <-pumped:
+			if in.err != nil {
+				l.step(lifecycle.Disconnected{Err: in.err})
+				l.err = in.err
+				return
+			}
+			l.hear(in.event)
+		case <-alarm.C:
+			l.ring()
+		case <-idle.C:
+			if l.state.Op == nil && len(l.waiting) == 0 && !l.feed.watched() {
+				l.err = ErrClosed
+				return
+			}
+		case <-l.closing:
+			l.err = ErrClosed
+			return
+		}
+		for len(l.later) > 0 {
+			e := l.later[0]
+			l.later = l.later[1:]
+			l.step(e)
+		}
+		if l.state.Op == nil && l.opts.IdleTimeout > 0 {
+			idle.Reset(l.opts.IdleTimeout)
+		}
+	}
+}
+
+// pump moves events from the wire's queue to the loop, until the queue ends.
+func pump(ctx context.Context, from *codex.Subscription, to chan<- inbound) {
+	for {
+		e, err := from.Next(ctx)
+		select {
+		case to <- inbound{e, err}:
+		case <-ctx.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (l *loop) idleTimer() *time.Timer {
+	t := time.NewTimer(max(l.opts.IdleTimeout, 0))
+	if l.opts.IdleTimeout < 0 {
+		t.Stop()
+	}
+	return t
+}
+
+func (l *loop) take(r request) {
+	if r.load != nil {
+		l.wantLoaded(r.load)
+		return
+	}
+	l.tickets++
+	if r.answer != nil {
+		l.waiting[l.tickets] = r.answer
+	}
+	l.step(r.event(l.tickets))
+}
+
+// hear takes what came over the wire.
+func (l *loop) hear(e codex.Event) {
+	switch {
+	case e.Reply != nil:
+		l.hearReply(e.Reply)
+	case e.Notification != nil:
+		l.note(e.Notification)
+		l.feed.publish(Event{Notification: e.Notification, Method: e.Method})
+		if event := eventOf(e.Notification); event != nil {
+			l.step(event)
+		}
+	case e.Request != nil:
+		l.feed.publish(Event{Request: e.Request, Method: e.Method})
+	case e.Lagged > 0:
+		l.feed.publish(Event{Lagged: e.Lagged})
+	}
+}
+
+func (l *loop) hearReply(r *codex.Reply) {
+	if r.Call == l.loading && l.load == loading {
+		l.loadReplied(r.Err)
+		return
+	}
+	w, ok := l.frames[r.Call]
+	if !ok {
+		return
+	}
+	delete(l.frames, r.Call)
+	if w.intent != 0 {
+		l.journalOutcome(w.intent, r)
+	}
+	l.step(lifecycle.Replied{Frame: w.frame, Reply: replyOf(r)})
+}
+
+// note remembers what outcomes report of a turn.
+func (l *loop) note(n protocol.Notification) {
+	switch n := n.(type) {
+	case *protocol.TurnStartedNotification:
+		l.answer = ""
+	case *protocol.ItemCompletedNotification:
+		if m, ok := n.Item.Arm.(*protocol.ThreadItemAgentMessage); ok {
+			l.answer = m.Text
+		}
+	case *protocol.TurnCompletedNotification:
+		l.last = &TurnResult{ID: n.Turn.ID, Status: n.Turn.Status, Answer: l.answer, Error: n.Turn.Error}
+		if op := l.ops[l.owner()]; op != nil {
+			op.turnEnded(*l.last)
+		}
+	}
+}
+
+func (l *loop) owner() int {
+	if l.state.Op == nil {
+		return 0
+	}
+	return l.state.Op.ID
+}
+
+// step takes the core one event further and carries out what it asks for.
+func (l *loop) step(e lifecycle.Event) {
+	state, effects := lifecycle.Step(l.state, e)
+	l.state = state
+	for _, effect := range effects {
+		l.carryOut(effect)
+	}
+	for id := range l.ops {
+		if id != l.owner() {
+			delete(l.ops, id)
+		}
+	}
+	l.publishStatus()
+}
+
+func (l *loop) carryOut(effect lifecycle.Effect) {
+	switch e := effect.(type) {
+	case lifecycle.Write:
+		l.write(e.Frame)
+	case lifecycle.Answer:
+		l.reply(e)
+	case lifecycle.Began:
+		op := newOperation(fmt.Sprintf("op-%d.%d", l.owned.generation, e.Op), e.Kind, e.Adopted)
+		l.ops[e.Op] = op
+		l.feed.publish(Event{Operation: &OperationEvent{Operation: op, Step: Began}})
+	case lifecycle.Became:
+		op := l.ops[e.Op]
+		op.become(KindGoal)
+		l.feed.publish(Event{Operation: &OperationEvent{Operation: op, Step: Became}})
+	case lifecycle.Ended:
+		l.endOperation(e)
+	case lifecycle.Elsewhere:
+		l.feed.publish(Event{Elsewhere: &ElsewhereEvent{Goal: e.Goal}})
+	case lifecycle.SetTimer:
+		l.timers[e.Timer] = time.Now().Add(l.timeOf(e.Timer))
+	case lifecycle.StopTimer:
+		delete(l.timers, e.Timer)
+	case lifecycle.Disconnect:
+		l.opts.Logger.Warn("ending the app-server", "thread", l.thread, "error", e.Err)
+		_ = l.client.Kill() // the wire's end is heard by the loop like any other
+	}
+}
+
+// write journals a mutation and puts it on the wire.
+func (l *loop) write(f lifecycle.Frame) {
+	w := written{frame: f}
+	if !f.Role.Reads() && f.Role != lifecycle.RoleInterrupt {
+		intent, err := l.journalIntent(f)
+		if err != nil && f.Ticket != 0 {
+			l.later = append(l.later, lifecycle.Replied{Frame: f, Reply: lifecycle.Reply{Delivery: lifecycle.NotSent, Err: err}})
+			return
+		}
+		if err != nil {
+			// A stop must work on a full disk, too.
+			l.opts.Logger.Error("writing without a journalled intent", "method", methodOf(f), "error", err)
+		}
+		w.intent = intent
+	}
+	l.frames[l.dispatch(f, l.messageID(w.intent))] = w
+}
+
+func (l *loop) reply(a lifecycle.Answer) {
+	answer, ok := l.waiting[a.Ticket]
+	if !ok {
+		return
+	}
+	delete(l.waiting, a.Ticket)
+	if a.Unknown {
+		a.Err = l.unknown(a.Ticket, a.Err)
+	}
+	if a.Err == nil && a.Op != 0 && l.load == unloaded {
+		// The goal was set on a thread that is stored only: Codex starts its turn
+		// once the thread is loaded.
+		l.startLoading()
+	}
+	answer <- answered{Answer: a, op: l.ops[a.Op]}
+}
+
+// unknown says of a submission that its frame was written and never answered.
+func (l *loop) unknown(t lifecycle.Ticket, err error) error {
+	if codex.DeliveryOf(err) == codex.Unknown {
+		return err
+	}
+	method := ""
+	for _, w := range l.frames {
+		if w.frame.Ticket == t {
+			method = methodOf(w.frame)
+		}
+	}
+	return &codex.DeliveryError{Method: method, Delivery: codex.Unknown, Err: err}
+}
+
+func (l *loop) endOperation(e lifecycle.Ended) {
+	op := l.ops[e.Op]
+	out := Outcome{End: e.Outcome.End, Goal: e.Outcome.Goal, Err: e.Outcome.Err}
+	if e.Outcome.Turn != nil {
+		out.Turn = l.last
+	}
+	if out.End == EndDisconnected {
+		out.Err = fmt.Errorf("the connection to Codex was lost: %w", e.Outcome.Err)
+	}
+	op.end(out)
+	l.feed.publish(Event{Operation: &OperationEvent{Operation: op, Step: Ended, Outcome: &out}})
+}
+
+func (l *loop) timeOf(t lifecycle.Timer) time.Duration {
+	switch t {
+	case lifecycle.TimerStall:
+		return l.opts.StallTimeout
+	case lifecycle.TimerTurn:
+		return stopTurn
+	case lifecycle.TimerGrace:
+		return stopGrace
+	default:
+		return stopAnswer
+	}
+}
+
+func (l *loop) nextAlarm() time.Duration {
+	next := time.Hour
+	for _, at := range l.timers {
+		next = min(next, max(time.Until(at), 0))
+	}
+	return next
+}
+
+// ring fires the timers that are due.
+func (l *loop) ring() {
+	now := time.Now()
+	for _, t := range []lifecycle.Timer{lifecycle.TimerAnswer, lifecycle.TimerTurn, lifecycle.TimerGrace, lifecycle.TimerStall} {
+		if at, ok := l.timers[t]; ok && !at.After(now) {
+			delete(l.timers, t)
+			l.step(lifecycle.TimerFired{Timer: t})
+		}
+	}
+}
+
+func (l *loop) publishStatus() {
+	s := l.state
+	l.status.Store(&Status{
+		Thread:    l.thread,
+		Loaded:    l.load == loaded,
+		Goal:      s.Goal,
+		GoalKnown: s.GoalKnown,
+		Turn:      s.Turn.ID,
+		LastTurn:  l.last,
+		Operation: l.ops[l.owner()],
+		Pending:   s.Lane != nil && !s.Lane.Role.Reads() || len(s.Waiting) > 0,
+		Stopping:  s.Stop != nil,
+		owner:     l.owner(),
+	})
+}
+
+// finish gives everything back. Whatever still waits is told why.
+func (l *loop) finish() {
+	if !l.state.Gone {
+		l.step(lifecycle.Disconnected{Err: l.err})
+	}
+	for _, load := range l.loads {
+		load <- l.err
+	}
+	_ = l.client.Close()
+	l.journalEnd()
+	l.owned.release()
+	l.feed.end()
+	close(l.done)
+}

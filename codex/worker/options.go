@@ -1,0 +1,143 @@
+package worker
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/codexctl/codexctl/codex"
+	"github.com/codexctl/codexctl/codex/protocol"
+)
+
+// Options says how a [Manager] runs its workers. The zero value is useful.
+type Options struct {
+	// Codex starts the app-servers. Its Dir is replaced by the key's.
+	Codex codex.Options
+	// StateDir keeps journals and locks: private, made on first use. "" is
+	// $XDG_STATE_HOME/codexctl, else ~/.local/state/codexctl.
+	StateDir string
+	// Thread is how threads are started and resumed.
+	Thread ThreadOptions
+	// ResumePaused pauses a stored active goal before its thread is resumed, so
+	// that no work starts by itself.
+	ResumePaused bool
+	// Socket names the control socket of a worker, for those who find it owned.
+	// Nil is none.
+	Socket func(Identity) string
+
+	// IdleTimeout is how long a worker without an operation lives. 0 is 10
+	// minutes; negative is for ever.
+	IdleTimeout time.Duration
+	// StallTimeout is how long an active goal may run no turn before it is looked
+	// into. 0 is 10 seconds.
+	StallTimeout time.Duration
+	// PredecessorTimeout is how long a new worker waits for the app-server of a
+	// dead owner to end. 0 is 10 seconds.
+	PredecessorTimeout time.Duration
+
+	// Logger gets what an operator may want to know. Nil discards it.
+	Logger *slog.Logger
+}
+
+// Times that callers have no reason to change.
+const (
+	stopAnswer = 2 * time.Second        // for a goal call of a stop
+	stopTurn   = 10 * time.Second       // for a turn to start or end under a stop
+	stopGrace  = 300 * time.Millisecond // for a turn that starts behind a pause: seen within 50 ms
+)
+
+// ThreadOptions are the settings of a thread. They are given when a thread is
+// started and again whenever it is resumed, because 0.160.1 does not restore the
+// sandbox of a stored thread.
+type ThreadOptions struct {
+	Model   string               // "" is Codex's own choice
+	Effort  string               // reasoning effort; "" is Codex's own choice
+	Sandbox protocol.SandboxMode // "" is workspace-write
+	// Approval is when Codex asks before it acts. Nil is on-request.
+	Approval *protocol.AskForApproval
+	// Config overrides Codex's configuration for the thread, by dotted key. The
+	// values must be JSON values.
+	Config map[string]any
+}
+
+func (o ThreadOptions) sandbox() protocol.SandboxMode {
+	if o.Sandbox == "" {
+		return protocol.SandboxModeWorkspaceWrite
+	}
+	return o.Sandbox
+}
+
+func (o ThreadOptions) approval() protocol.AskForApproval {
+	if o.Approval == nil {
+		return protocol.AskForApproval{Arm: protocol.AskForApprovalOnRequest}
+	}
+	return *o.Approval
+}
+
+func (o ThreadOptions) model() protocol.Opt[string] {
+	if o.Model == "" {
+		return protocol.Opt[string]{}
+	}
+	return protocol.Some(o.Model)
+}
+
+func (o ThreadOptions) config() (protocol.Opt[map[string]jsontext.Value], error) {
+	values := map[string]jsontext.Value{}
+	for key, v := range o.Config {
+		b, err := json.Marshal(v)
+		if err != nil {
+			return protocol.Opt[map[string]jsontext.Value]{}, fmt.Errorf("thread config %s: %w", key, err)
+		}
+		values[key] = b
+	}
+	if o.Effort != "" {
+		b, err := json.Marshal(o.Effort)
+		if err != nil {
+			return protocol.Opt[map[string]jsontext.Value]{}, err
+		}
+		values["model_reasoning_effort"] = b
+	}
+	if len(values) == 0 {
+		return protocol.Opt[map[string]jsontext.Value]{}, nil
+	}
+	return protocol.Some(values), nil
+}
+
+func (o Options) withDefaults() (Options, error) {
+	if o.StateDir == "" {
+		dir, err := stateDir(o.Codex.Env)
+		if err != nil {
+			return o, err
+		}
+		o.StateDir = dir
+	}
+	if o.IdleTimeout == 0 {
+		o.IdleTimeout = 10 * time.Minute
+	}
+	if o.StallTimeout == 0 {
+		o.StallTimeout = 10 * time.Second
+	}
+	if o.PredecessorTimeout == 0 {
+		o.PredecessorTimeout = 10 * time.Second
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o, nil
+}
+
+func stateDir(env []string) (string, error) {
+	if dir := lookup(env, "XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "codexctl"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("no place for private state: %w; set HOME or XDG_STATE_HOME", err)
+	}
+	return filepath.Join(home, ".local", "state", "codexctl"), nil
+}

@@ -1,0 +1,158 @@
+package worker
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/codexctl/codexctl/codex"
+	"github.com/codexctl/codexctl/codex/internal/private"
+	"github.com/codexctl/codexctl/codex/journal"
+)
+
+// ownership is what a process holds while it owns an identity: its journal, whose
+// lock is the lock of the key, and the lock of the native thread. Both locks go
+// with the process, however it ends, so a dead owner's are free at once. 0.160.1
+// has a lock of its own for a thread's writer, but goal changes do not heed it.
+type ownership struct {
+	dir        string // of the identity
+	threads    string // where thread locks are
+	log        *journal.Log
+	thread     *os.File
+	generation int // owners of the identity so far, this one included
+	note       ownerNote
+}
+
+// ownerNote tells those who find a lock taken who has it.
+type ownerNote struct {
+	Process codex.ProcessID `json:"process"`
+	Socket  string          `json:"socket,omitempty"`
+}
+
+const ownerFile = "owner"
+
+// IdentityDir is where the state of an identity is kept under a state directory.
+func IdentityDir(stateDir string, id Identity) string {
+	return filepath.Join(stateDir, "workers", id.Hash())
+}
+
+// own takes the key of an identity, or says who has it.
+func own(o Options, id Identity) (*ownership, []journal.Record, error) {
+	own := &ownership{dir: IdentityDir(o.StateDir, id), threads: filepath.Join(o.StateDir, "threads")}
+	log, records, torn, err := journal.Open(filepath.Join(own.dir, "journal"))
+	var locked *journal.LockedError
+	if errors.As(err, &locked) {
+		return nil, nil, ownedBy(own.dir, ownerFile, fmt.Sprintf("session %q of project %q in %s", id.Key.Session, id.Key.Project, id.Key.Dir))
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if torn.Dropped() {
+		o.Logger.Warn("the journal's last record was cut short and dropped", "journal", log.Path(), "tail", torn.String())
+	}
+	own.log = log
+	self, err := codex.IdentifyProcess(os.Getpid())
+	if err == nil {
+		own.note = ownerNote{Process: self}
+		if o.Socket != nil {
+			own.note.Socket = o.Socket(id)
+		}
+		err = writeNote(own.dir, ownerFile, own.note)
+	}
+	if err != nil {
+		own.release()
+		return nil, nil, err
+	}
+	return own, records, nil
+}
+
+// lockThread takes the native thread, or says who has it.
+func (o *ownership) lockThread(thread string) error {
+	dir, err := private.MakeDir(o.threads)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	f, err := private.OpenFileAt(dir, thread, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return err
+	}
+	if err := private.Lock(f); err != nil {
+		f.Close()
+		if errors.Is(err, private.ErrLocked) {
+			return ownedBy(o.threads, thread, "thread "+thread)
+		}
+		return err
+	}
+	b, err := json.Marshal(o.note)
+	if err == nil {
+		err = f.Truncate(0)
+	}
+	if err == nil {
+		_, err = f.WriteAt(b, 0)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("note the owner in %s: %w", f.Name(), err), f.Close())
+	}
+	o.thread = f
+	return nil
+}
+
+func (o *ownership) release() {
+	if o.thread != nil {
+		_ = o.thread.Close()
+	}
+	_ = o.log.Close()
+}
+
+func ownedBy(dir, name, what string) error {
+	e := &OwnedError{What: what}
+	// Written by another owner at this moment, it may be cut short: then that one
+	// is just starting.
+	if note, err := readNote(dir, name); err == nil && note.Process.Alive() {
+		e.Owner, e.Socket = note.Process, note.Socket
+	}
+	return e
+}
+
+func writeNote(path, name string, note ownerNote) error {
+	b, err := json.Marshal(note)
+	if err != nil {
+		return err
+	}
+	dir, err := private.OpenDir(path)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	f, err := private.OpenFileAt(dir, name, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(b); err != nil {
+		return errors.Join(fmt.Errorf("note the owner in %s: %w", f.Name(), err), f.Close())
+	}
+	return f.Close()
+}
+
+func readNote(path, name string) (ownerNote, error) {
+	dir, err := private.OpenDir(path)
+	if err != nil {
+		return ownerNote{}, err
+	}
+	defer dir.Close()
+	f, err := private.OpenFileAt(dir, name, os.O_RDONLY)
+	if err != nil {
+		return ownerNote{}, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(f)
+	if err != nil {
+		return ownerNote{}, err
+	}
+	var note ownerNote
+	return note, json.Unmarshal(b, &note)
+}

@@ -1,0 +1,169 @@
+package worker
+
+import (
+	"fmt"
+
+	"github.com/codexctl/codexctl/codex"
+	"github.com/codexctl/codexctl/codex/journal"
+	"github.com/codexctl/codexctl/codex/protocol"
+	"github.com/codexctl/codexctl/codex/worker/lifecycle"
+)
+
+// Kinds of journal records a worker writes.
+const (
+	recordOwner     = "owner"     // ownerRecord: a process took the identity
+	recordThread    = "thread"    // threadRecord: the native thread from here on
+	recordServer    = "server"    // serverRecord: an app-server was started
+	recordServerEnd = "serverEnd" // the last one is known to be gone
+	recordIntent    = "intent"    // Intent: a mutation is about to be written
+	recordOutcome   = "outcome"   // outcomeRecord: what became of it
+	recordRecovered = "recovered" // recoveredRecord: what a later owner found out
+)
+
+type ownerRecord struct {
+	Identity Identity        `json:"identity"`
+	Process  codex.ProcessID `json:"process"`
+}
+
+type threadRecord struct {
+	Thread string `json:"thread"`
+}
+
+type serverRecord struct {
+	Process codex.ProcessID `json:"process"`
+}
+
+// Intent is a mutation as it was about to be written.
+type Intent struct {
+	ID     int    `json:"id"` // counts the intents of an identity from 1
+	Method string `json:"method"`
+	// What thread/goal/set asks for; "" is not given.
+	Objective string                    `json:"objective,omitempty"`
+	Status    protocol.ThreadGoalStatus `json:"status,omitempty"`
+	Budget    protocol.Opt[int64]       `json:"budget,omitzero"`
+	// Text and Message are what turn/start and turn/steer say, and the client's own
+	// id for it, by which it is found again.
+	Text    string `json:"text,omitempty"`
+	Message string `json:"message,omitempty"`
+	// Before is the goal as it was known when the intent was written.
+	Before      *protocol.ThreadGoal `json:"before,omitempty"`
+	BeforeKnown bool                 `json:"beforeKnown"`
+}
+
+type outcomeRecord struct {
+	Intent   int                  `json:"intent"`
+	Delivery string               `json:"delivery"`
+	Error    string               `json:"error,omitempty"`
+	Goal     *protocol.ThreadGoal `json:"goal,omitempty"`
+}
+
+type recoveredRecord struct {
+	Intent  int                  `json:"intent"`
+	Verdict Verdict              `json:"verdict"`
+	Goal    *protocol.ThreadGoal `json:"goal,omitempty"`
+}
+
+// history is what the journal of an identity says.
+type history struct {
+	owners  int
+	thread  string
+	server  codex.ProcessID // the last app-server, if it is not known to be gone
+	intents int
+	open    []Intent // without an outcome
+}
+
+func readHistory(records []journal.Record) (history, error) {
+	var h history
+	open := map[int]Intent{}
+	for _, r := range records {
+		var err error
+		switch r.Kind {
+		case recordOwner:
+			h.owners++
+		case recordThread:
+			var t threadRecord
+			err = r.Decode(&t)
+			h.thread = t.Thread
+		case recordServer:
+			var s serverRecord
+			err = r.Decode(&s)
+			h.server = s.Process
+		case recordServerEnd:
+			h.server = codex.ProcessID{}
+		case recordIntent:
+			var in Intent
+			err = r.Decode(&in)
+			open[in.ID] = in
+			h.intents = max(h.intents, in.ID)
+		case recordOutcome:
+			var out outcomeRecord
+			err = r.Decode(&out)
+			delete(open, out.Intent)
+		case recordRecovered:
+			var rec recoveredRecord
+			err = r.Decode(&rec)
+			delete(open, rec.Intent)
+		}
+		if err != nil {
+			return h, fmt.Errorf("journal record %d (%s): %w", r.Seq, r.Kind, err)
+		}
+	}
+	for id := 1; id <= h.intents; id++ {
+		if in, ok := open[id]; ok {
+			h.open = append(h.open, in)
+		}
+	}
+	return h, nil
+}
+
+func appendRecord(log *journal.Log, kind string, v any) error {
+	r, err := journal.New(kind, v)
+	if err != nil {
+		return err
+	}
+	return log.Append(r)
+}
+
+// journalIntent puts a mutation on disk before it is written.
+func (l *loop) journalIntent(f lifecycle.Frame) (int, error) {
+	in := Intent{ID: l.intents + 1, Method: methodOf(f), Before: l.state.Goal, BeforeKnown: l.state.GoalKnown}
+	switch f.Role {
+	case lifecycle.RoleClear, lifecycle.RoleReset:
+	case lifecycle.RoleStart, lifecycle.RoleSteer:
+		in.Text, in.Message = f.Text, l.messageID(in.ID)
+	default:
+		p := l.setParams(f)
+		in.Objective = p.Objective.Or("")
+		in.Status = p.Status.Or("")
+		in.Budget = p.TokenBudget
+	}
+	if err := appendRecord(l.log, recordIntent, in); err != nil {
+		return 0, fmt.Errorf("%s was not written, because its intent could not be journalled: %w", in.Method, err)
+	}
+	l.intents = in.ID
+	return in.ID, nil
+}
+
+func (l *loop) journalOutcome(intent int, r *codex.Reply) {
+	out := outcomeRecord{Intent: intent, Delivery: r.Delivery.String(), Goal: replyOf(r).Goal}
+	if r.Err != nil {
+		out.Error = r.Err.Error()
+	}
+	if r.Delivery == codex.Unknown {
+		return // it stays open: the next owner finds out
+	}
+	if err := appendRecord(l.log, recordOutcome, out); err != nil {
+		l.opts.Logger.Error("outcome not journalled; the next owner will read it back", "method", r.Method, "error", err)
+	}
+}
+
+func (l *loop) journalEnd() {
+	if err := appendRecord(l.log, recordServerEnd, nil); err != nil {
+		l.opts.Logger.Error("end of the app-server not journalled", "error", err)
+	}
+}
+
+// messageID is the client's own id of a user message.
+func (l *loop) messageID(intent int) string {
+	return fmt.Sprintf("%s-%d", l.identity.Hash(), intent)
+}

@@ -1,0 +1,247 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/codexctl/codexctl/codex"
+	"github.com/codexctl/codexctl/codex/journal"
+	"github.com/codexctl/codexctl/codex/protocol"
+	"github.com/codexctl/codexctl/codex/worker/lifecycle"
+)
+
+// Worker owns one native thread and the app-server it runs in.
+type Worker struct {
+	identity Identity
+	opts     Options
+	client   *codex.Client
+	thread   string
+	owned    *ownership
+	log      *journal.Log
+	recovery []Recovery
+
+	requests chan request // to the loop
+	closing  chan struct{}
+	close    sync.Once
+	done     chan struct{} // the loop has ended and everything is given back
+	err      error         // why; set before done is closed
+
+	status atomic.Pointer[Status]
+	feed   feed
+}
+
+// request is one submission on its way to the loop.
+type request struct {
+	event  func(lifecycle.Ticket) lifecycle.Event
+	answer chan<- answered // takes one answer without blocking; nil wants none
+	load   chan<- error    // wants the thread loaded instead
+}
+
+type answered struct {
+	lifecycle.Answer
+	op *Operation
+}
+
+// Identity says whose worker it is.
+func (w *Worker) Identity() Identity { return w.identity }
+
+// Thread is the native thread's id.
+func (w *Worker) Thread() string { return w.thread }
+
+// Client is the connection to the app-server, for reads. Mutations of the
+// worker's thread must go through the worker.
+func (w *Worker) Client() *codex.Client { return w.client }
+
+// Recovered lists what an earlier owner had written without learning its outcome,
+// and what was found out. It is empty after an orderly end.
+func (w *Worker) Recovered() []Recovery { return w.recovery }
+
+// Done is closed when the worker has ended and its locks are given back.
+func (w *Worker) Done() <-chan struct{} { return w.done }
+
+// Err says why the worker ended: [ErrClosed] after Close or idleness, else what
+// ended the connection. It is nil while the worker lives.
+func (w *Worker) Err() error {
+	select {
+	case <-w.done:
+		return w.err
+	default:
+		return nil
+	}
+}
+
+// GoalSpec is an objective and how many tokens may be spent on it in all.
+type GoalSpec struct {
+	Objective string
+	Budget    protocol.Opt[int64] // tokens; absent keeps, null removes
+}
+
+// Change is an acknowledged change of the goal.
+type Change struct {
+	// Operation is the one that pursues the goal; nil when none runs.
+	Operation *Operation
+	Goal      *protocol.ThreadGoal // as Codex answered; nil is no goal
+	Note      Note
+}
+
+// SetGoal starts a goal on an idle thread, or replaces the objective of the
+// operation that runs. It returns when Codex has acknowledged it. On an idle
+// thread a complete goal is cleared first, because 0.160.1 would carry its
+// counters over to the new one.
+//
+// The change is meant for the operation that owns the thread now. If that one
+// ends before the change can be written, nothing is sent: [ErrOwnerFinished].
+func (w *Worker) SetGoal(ctx context.Context, spec GoalSpec) (Change, error) {
+	objective, err := TrimObjective(spec.Objective)
+	if err != nil {
+		return Change{}, err
+	}
+	if err := checkBudget(spec.Budget.Get()); err != nil {
+		return Change{}, err
+	}
+	return w.change(ctx, lifecycle.Change{Kind: lifecycle.ChangeSet, Objective: objective, Budget: spec.Budget})
+}
+
+// EditGoal changes the objective and keeps the goal's status: a goal that is not
+// active stays so.
+func (w *Worker) EditGoal(ctx context.Context, text string) (Change, error) {
+	objective, err := TrimObjective(text)
+	if err != nil {
+		return Change{}, err
+	}
+	return w.change(ctx, lifecycle.Change{Kind: lifecycle.ChangeEdit, Objective: objective})
+}
+
+// SetBudget changes how many tokens may be spent on the goal in all. Null removes
+// the budget. A goal that its budget has stopped stays stopped: resume it.
+func (w *Worker) SetBudget(ctx context.Context, tokens protocol.Opt[int64]) (Change, error) {
+	if err := checkBudget(tokens.Get()); err != nil {
+		return Change{}, err
+	}
+	return w.change(ctx, lifecycle.Change{Kind: lifecycle.ChangeBudget, Budget: tokens})
+}
+
+// PauseGoal pauses the goal. The running turn goes on to its end, and the
+// operation ends with it; use Stop to end both now.
+func (w *Worker) PauseGoal(ctx context.Context) (Change, error) {
+	return w.change(ctx, lifecycle.Change{Kind: lifecycle.ChangePause})
+}
+
+// ResumeGoal makes the goal active again.
+func (w *Worker) ResumeGoal(ctx context.Context) (Change, error) {
+	return w.change(ctx, lifecycle.Change{Kind: lifecycle.ChangeResume})
+}
+
+// ClearGoal removes the goal. The running turn goes on to its end.
+func (w *Worker) ClearGoal(ctx context.Context) (Change, error) {
+	return w.change(ctx, lifecycle.Change{Kind: lifecycle.ChangeClear})
+}
+
+func (w *Worker) change(ctx context.Context, c lifecycle.Change) (Change, error) {
+	owner := w.Status().owner
+	a, err := w.submit(ctx, func(t lifecycle.Ticket) lifecycle.Event {
+		return lifecycle.Submit{Ticket: t, Change: c, Owner: owner}
+	})
+	if err != nil {
+		return Change{Operation: a.op, Goal: a.Goal}, err
+	}
+	return Change{Operation: a.op, Goal: a.Goal, Note: noteOf(a.Answer)}, nil
+}
+
+// Goal reads the goal from Codex. Nil is no goal; an error means that it could not
+// be read, and says nothing about the goal.
+func (w *Worker) Goal(ctx context.Context) (*protocol.ThreadGoal, error) {
+	return readGoal(ctx, w.client, w.thread)
+}
+
+// Prompt starts a user turn on an idle thread and returns when Codex has accepted
+// it. A thread that an operation owns is [ErrBusy].
+func (w *Worker) Prompt(ctx context.Context, text string) (*Operation, error) {
+	if err := checkText(text); err != nil {
+		return nil, err
+	}
+	if err := w.loaded(ctx); err != nil {
+		return nil, err
+	}
+	a, err := w.submit(ctx, func(t lifecycle.Ticket) lifecycle.Event {
+		return lifecycle.Prompt{Ticket: t, Text: text}
+	})
+	return a.op, err
+}
+
+// Steer adds text to the running turn. The model hears it with its next request.
+func (w *Worker) Steer(ctx context.Context, text string) error {
+	if err := checkText(text); err != nil {
+		return err
+	}
+	_, err := w.submit(ctx, func(t lifecycle.Ticket) lifecycle.Event {
+		return lifecycle.Steer{Ticket: t, Text: text}
+	})
+	return err
+}
+
+// Stop makes sure that nothing runs: the goal is paused and the running turn
+// interrupted. It returns when that is so; a goal that completed meanwhile stays
+// complete. The outcome is zero when nothing ran. If Codex does not answer in
+// time its app-server is ended, and the error says so.
+func (w *Worker) Stop(ctx context.Context) (Outcome, error) {
+	a, err := w.submit(ctx, func(t lifecycle.Ticket) lifecycle.Event { return lifecycle.StopAsked{Ticket: t} })
+	if a.Outcome == nil {
+		return Outcome{Goal: a.Goal}, err
+	}
+	if a.op != nil {
+		return a.op.outcomeNow(), err
+	}
+	return Outcome{End: a.Outcome.End, Goal: a.Outcome.Goal, Err: a.Outcome.Err}, err
+}
+
+// submit hands an event to the loop and waits for its answer.
+func (w *Worker) submit(ctx context.Context, event func(lifecycle.Ticket) lifecycle.Event) (answered, error) {
+	answer := make(chan answered, 1)
+	select {
+	case w.requests <- request{event: event, answer: answer}:
+	case <-w.done:
+		return answered{}, w.err
+	case <-ctx.Done():
+		return answered{}, fmt.Errorf("not sent: %w", context.Cause(ctx))
+	}
+	select {
+	case a := <-answer:
+		return a, a.Err
+	case <-ctx.Done():
+		return answered{}, fmt.Errorf("stopped waiting, what was submitted takes its course: %w", context.Cause(ctx))
+	}
+}
+
+// loaded makes sure that the thread is loaded in the app-server.
+func (w *Worker) loaded(ctx context.Context) error {
+	load := make(chan error, 1)
+	select {
+	case w.requests <- request{load: load}:
+	case <-w.done:
+		return w.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	select {
+	case err := <-load:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Close ends the worker: what runs is stopped, the app-server ended, the locks
+// given back. Use a context to bound the stop; the app-server is ended without it
+// then. Closing twice is harmless.
+func (w *Worker) Close(ctx context.Context) error {
+	_, err := w.Stop(ctx)
+	w.close.Do(func() { close(w.closing) })
+	<-w.done
+	if w.err == ErrClosed || err == w.err {
+		return nil
+	}
+	return w.err
+}
