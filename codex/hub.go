@@ -91,6 +91,7 @@ func (h *hub) reply(r *Reply, to *Subscription, size int) {
 			h.pushLocked(s, e, false)
 		}
 	}
+	h.flushLocked() // it may come from a timer, with nothing being read for long
 }
 
 func (h *hub) pushLocked(s *Subscription, e Event, droppable bool) {
@@ -108,6 +109,10 @@ func (h *hub) pushLocked(s *Subscription, e Event, droppable bool) {
 func (h *hub) flush() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.flushLocked()
+}
+
+func (h *hub) flushLocked() {
 	for i, s := range h.dirty {
 		s.rouse()
 		h.dirty[i] = nil
