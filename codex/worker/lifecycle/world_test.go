@@ -263,7 +263,15 @@ func status(g *protocol.ThreadGoal) protocol.ThreadGoalStatus {
 }
 
 func label(f Frame) string {
-	return fmt.Sprintf("%s[%d]%s", roleNames[f.Role], f.Ticket, f.Turn)
+	name := roleNames[f.Role]
+	if f.Role == RoleSet && f.Change.Kind != ChangeSet {
+		name = changeNames[f.Change.Kind]
+	}
+	return fmt.Sprintf("%s[%d]%s", name, f.Ticket, f.Turn)
+}
+
+var changeNames = map[ChangeKind]string{
+	ChangePause: "pause", ChangeResume: "resume", ChangeEdit: "edit", ChangeBudget: "budget",
 }
 
 var roleNames = map[Role]string{

@@ -1,0 +1,293 @@
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var inTurn = []string{"set", "look[1] none", "set[1] active", "turn started"}
+
+// contract is what callers may rely on, case by case: what happens in which order,
+// and all that is written, answered and ended for it.
+var contract = []struct {
+	name  string
+	given []string
+	when  []string
+	want  []string
+}{
+	{
+		"a turn that completes while a change is pending does not end the operation",
+		inTurn,
+		[]string{"set", "goal update old complete", "turn completed", "set[2] active", "turn started"},
+		[]string{"write set[2]", "answer 2 op 1"},
+	},
+	{
+		"a turn that fails while a change is pending does not end the operation",
+		inTurn,
+		[]string{"set", "goal update old blocked", "turn failed", "set[2] active"},
+		[]string{"write set[2]", "answer 2 op 1"},
+	},
+	{
+		"a turn that is interrupted while a change is pending does not end the operation",
+		inTurn,
+		[]string{"set", "turn interrupted", "set[2] active", "turn started"},
+		[]string{"write set[2]", "answer 2 op 1"},
+	},
+	{
+		"a reply that is not active ends the held operation and says that no work started",
+		inTurn,
+		[]string{"set", "turn completed", "set[2] not active"},
+		[]string{"write set[2]", "answer 2 op 1 not started", "ended 1 budgetLimited"},
+	},
+	{
+		"a rejected change ends the held operation as it was, and only the submitter hears of it",
+		inTurn,
+		[]string{"set", "goal update old complete", "turn completed", "set[2] rejected"},
+		[]string{"write set[2]", "answer 2 op 1: refused", "ended 1 complete"},
+	},
+	{
+		"goal updates and a clear before the reply end nothing",
+		inTurn,
+		[]string{"set", "goal update old paused", "goal cleared", "turn completed", "set[2] active"},
+		[]string{"write set[2]", "answer 2 op 1"},
+	},
+	{
+		"a pause of the acknowledged objective after the reply ends the operation with its turn",
+		inTurn,
+		[]string{"set", "set[2] active", "goal update old paused", "turn completed"},
+		[]string{"write set[2]", "answer 2 op 1", "ended 1 paused"},
+	},
+	{
+		"an update after the reply that contradicts it is decided by reading",
+		inTurn,
+		[]string{"set", "set[2] active", "goal update contradicting", "turn completed", "decide[0] as known"},
+		[]string{"write set[2]", "answer 2 op 1", "write decide[0]"},
+	},
+	{
+		"a goal that somebody else changed is said to be changed elsewhere",
+		inTurn,
+		[]string{"set", "set[2] active", "goal update contradicting", "decide[0] another"},
+		[]string{"write set[2]", "answer 2 op 1", "write decide[0]", "elsewhere"},
+	},
+	{
+		"a clear after the reply is decided by reading",
+		inTurn,
+		[]string{"set", "set[2] active", "goal cleared", "turn completed", "decide[0] none"},
+		[]string{"write set[2]", "answer 2 op 1", "write decide[0]", "elsewhere", "ended 1 cleared"},
+	},
+	{
+		"a change whose owner finished is not sent",
+		append(slices.Clone(inTurn), "goal update old complete", "turn completed"),
+		[]string{"set for a finished owner"},
+		[]string{"answer 2: " + ErrOwnerFinished.Error()},
+	},
+	{
+		"a change that waited while its owner finished is not sent",
+		inTurn,
+		[]string{"pause", "set", "turn completed", "pause[2] paused"},
+		[]string{"write pause[2]", "answer 2 op 1", "ended 1 paused", "answer 3: " + ErrOwnerFinished.Error()},
+	},
+	{
+		"submitted again it starts anew, clearing the complete goal first",
+		append(slices.Clone(inTurn), "goal update old complete", "turn completed"),
+		[]string{"set", "look[2] as known", "reset[2] cleared", "goal cleared", "set[2] active", "turn started"},
+		[]string{"began 2 goal", "write look[2]", "write reset[2]", "write set[2]", "answer 2 op 2"},
+	},
+	{
+		"a goal that is not complete is replaced in place",
+		[]string{"goal update old paused"},
+		[]string{"set", "look[1] as known", "set[1] active"},
+		[]string{"began 1 goal", "write look[1]", "write set[1]", "answer 1 op 1"},
+	},
+	{
+		"a lost reply ends everything and leaves one frame on the wire",
+		inTurn,
+		[]string{"set", "set", "set[2] lost"},
+		[]string{"write set[2]", "answer 2 unknown: lost", "answer 3: " + ErrDisconnected.Error(), "ended 1 disconnected", "disconnect"},
+	},
+	{
+		"a lost connection ends everything and leaves one frame on the wire",
+		inTurn,
+		[]string{"set", "connection lost"},
+		[]string{"write set[2]", "answer 2 unknown: lost", "ended 1 disconnected", "disconnect"},
+	},
+	{
+		"a reply that cannot be decoded is read back, not sent again",
+		inTurn,
+		[]string{"set", "set[2] undecodable", "turn completed", "confirm[2] another"},
+		[]string{"write set[2]", "write confirm[2]", "answer 2 op 1"},
+	},
+	{
+		"replacements are written one at a time, in order",
+		inTurn,
+		[]string{"set", "set", "set[2] active", "set[3] active"},
+		[]string{"write set[2]", "answer 2 op 1", "write set[3]", "answer 3 op 1"},
+	},
+	{
+		"a stop between turns pauses, waits for a turn that may follow, and ends stopped",
+		append(slices.Clone(inTurn), "turn completed"),
+		[]string{"stop", "stop-pause[0] paused", "timer 4 fires"},
+		[]string{"write stop-pause[0]", "ended 1 stopped", "answer 2 op 1 stopped"},
+	},
+	{
+		"a stop interrupts the turn that started behind its pause",
+		append(slices.Clone(inTurn), "turn completed"),
+		[]string{"stop", "stop-pause[0] paused", "turn started", "turn interrupted"},
+		[]string{"write stop-pause[0]", "write interrupt[0]t2", "ended 1 stopped", "answer 2 op 1 stopped"},
+	},
+	{
+		"a stop behind a pending change wins, whatever the reply",
+		inTurn,
+		[]string{"set", "stop", "set[2] active", "stop-pause[0] paused", "turn interrupted"},
+		[]string{"write set[2]", "write stop-pause[0]", "answer 2 op 1", "write interrupt[0]t1", "ended 1 stopped", "answer 3 op 1 stopped"},
+	},
+	{
+		"a stop drops the changes that were not written",
+		inTurn,
+		[]string{"set", "edit", "stop"},
+		[]string{"write set[2]", "answer 3 op 1: " + ErrStopped.Error(), "write stop-pause[0]"},
+	},
+	{
+		"a goal that completed before the stop's pause is left complete",
+		inTurn,
+		[]string{"stop", "goal update old complete", "stop-pause[0] paused", "restore[0] complete", "turn completed", "timer 4 fires"},
+		[]string{"write stop-pause[0]", "write restore[0]", "write interrupt[0]t1", "ended 1 complete", "answer 2 op 1 complete"},
+	},
+	{
+		"a goal known to be complete is not paused by a stop",
+		append(slices.Clone(inTurn), "goal update old complete"),
+		[]string{"stop", "turn interrupted"},
+		[]string{"write interrupt[0]t1", "ended 1 complete", "answer 2 op 1 complete"},
+	},
+	{
+		"a stop whose pause is not answered ends the app-server",
+		inTurn,
+		[]string{"stop", "timer 2 fires"},
+		[]string{"write stop-pause[0]", "ended 1 disconnected", "answer 2 op 1 disconnected: " + ErrStopTimeout.Error(), "disconnect"},
+	},
+	{
+		"a goal set during a prompt makes the prompt's operation its own",
+		[]string{"prompt", "turn-start[1] accepted", "turn started"},
+		[]string{"set", "set[2] active", "turn completed", "turn started"},
+		[]string{"write set[2]", "became 1", "answer 2 op 1"},
+	},
+	{
+		"a goal refused during a prompt leaves the prompt as it was",
+		[]string{"prompt", "turn-start[1] accepted", "turn started"},
+		[]string{"set", "set[2] rejected", "turn completed"},
+		[]string{"write set[2]", "answer 2 op 1: refused", "ended 1 done"},
+	},
+	{
+		"a goal that the model creates during a prompt is adopted",
+		[]string{"prompt", "turn-start[1] accepted", "turn started"},
+		[]string{"goal update old active", "decide[0] another", "turn completed", "turn started"},
+		[]string{"write decide[0]", "became 1"},
+	},
+	{
+		"a prompt while an operation runs is refused as busy",
+		inTurn,
+		[]string{"prompt"},
+		[]string{"answer 2: " + ErrBusy.Error()},
+	},
+	{
+		"a steer goes to the running turn and owns nothing",
+		inTurn,
+		[]string{"steer", "steer[2]t1 accepted"},
+		[]string{"write steer[2]t1", "answer 2 op 1"},
+	},
+	{
+		"a turn that Codex starts by itself is adopted",
+		[]string{"goal update old active"},
+		[]string{"turn started", "goal update old complete", "turn completed"},
+		[]string{"began 1 goal adopted", "ended 1 complete"},
+	},
+	{
+		"an active goal without a turn ends stalled, and paused",
+		inTurn,
+		[]string{"turn interrupted", "timer 1 fires", "stall-look[0] as known", "stall-pause[0] paused"},
+		[]string{"write stall-look[0]", "write stall-pause[0]", "ended 1 stalled"},
+	},
+	{
+		"a turn that starts in time keeps the goal from stalling",
+		inTurn,
+		[]string{"turn interrupted", "timer 1 fires", "turn started", "stall-look[0] as known"},
+		[]string{"write stall-look[0]"},
+	},
+	{
+		"a pause that comes after the goal completed is undone",
+		inTurn,
+		[]string{"pause", "goal update old complete", "pause[2] paused", "undo[2] complete", "turn completed"},
+		[]string{"write pause[2]", "write undo[2]", "answer 2 op 1 completed", "ended 1 complete"},
+	},
+}
+
+func TestContract(t *testing.T) {
+	for _, c := range contract {
+		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
+			w := world{left: 100}
+			for _, name := range c.given {
+				w = follow(t, Step, w, name)
+			}
+			w.state.GoalKnown = true
+			var got []string
+			recording := func(s State, e Event) (State, []Effect) {
+				next, effects := Step(s, e)
+				for _, effect := range effects {
+					if line := describe(effect); line != "" {
+						got = append(got, line)
+					}
+				}
+				return next, effects
+			}
+			for _, name := range c.when {
+				w = follow(t, recording, w, name)
+			}
+			if d := cmp.Diff(c.want, got); d != "" {
+				t.Errorf("after %q (-want +got):\n%s", c.when, d)
+			}
+		})
+	}
+}
+
+// describe puts an effect into the contract's words; timers are left out.
+func describe(effect Effect) string {
+	switch e := effect.(type) {
+	case Write:
+		return "write " + label(e.Frame)
+	case Began:
+		return fmt.Sprintf("began %d %s%s", e.Op, e.Kind, when(e.Adopted, " adopted"))
+	case Became:
+		return fmt.Sprintf("became %d", e.Op)
+	case Ended:
+		return fmt.Sprintf("ended %d %s", e.Op, e.Outcome.End)
+	case Elsewhere:
+		return "elsewhere"
+	case Disconnect:
+		return "disconnect"
+	case Answer:
+		s := fmt.Sprintf("answer %d", e.Ticket)
+		if e.Op != 0 {
+			s += fmt.Sprintf(" op %d", e.Op)
+		}
+		if e.Outcome != nil {
+			s += " " + string(e.Outcome.End)
+		}
+		s += []string{"", " not started", " unreadable", " completed"}[e.Note] + when(e.Unknown, " unknown")
+		if e.Err != nil {
+			s += ": " + e.Err.Error()
+		}
+		return s
+	}
+	return ""
+}
+
+func when(yes bool, s string) string {
+	if yes {
+		return s
+	}
+	return ""
+}
