@@ -50,16 +50,12 @@ type message struct {
 	text  strings.Builder
 }
 
-// play answers the request. An error means that the reply is wrong, not that the reader has gone.
+// play answers the request. It returns errGone when the reader has gone; any other error means that the reply is wrong.
 func (a *answer) play(ctx context.Context, reply Reply) error {
-	err := a.steps(ctx, reply)
-	if err == nil && !a.ended {
-		err = a.complete()
+	if err := a.steps(ctx, reply); err != nil || a.ended {
+		return err
 	}
-	if errors.Is(err, errGone) {
-		return nil
-	}
-	return err
+	return a.complete()
 }
 
 func (a *answer) steps(ctx context.Context, reply Reply) error {

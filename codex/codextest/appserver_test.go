@@ -26,6 +26,7 @@ type appServer struct {
 	ctx   context.Context
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
+	stop  func() // ends the process and waits until it is gone
 	next  int
 	mark  int // messages before this one have been looked at by await
 
@@ -70,7 +71,7 @@ func startAppServer(t *testing.T, home *codextest.Home) *appServer {
 		defer close(read)
 		s.read(stdout)
 	}()
-	t.Cleanup(func() {
+	s.stop = sync.OnceFunc(func() {
 		cancel()
 		_ = s.stdin.Close()
 		kill := time.AfterFunc(10*time.Second, func() { _ = s.cmd.Process.Kill() })
@@ -81,6 +82,7 @@ func startAppServer(t *testing.T, home *codextest.Home) *appServer {
 			t.Logf("app-server ended: %v; it said:\n%s", err, s.stderr.String())
 		}
 	})
+	t.Cleanup(s.stop)
 	s.call("initialize", map[string]any{
 		"clientInfo":   map[string]any{"name": "codextest", "version": "0"},
 		"capabilities": map[string]any{"experimentalApi": true},
@@ -182,24 +184,15 @@ func (s *appServer) try(method string, params any) message {
 	return m
 }
 
-// await returns the params of the next notification or server request of that name that match accepts, decoded. Each
-// call goes on behind what the one before it found.
+// await returns the params of the next notification of that name that match accepts, decoded. Each call goes on behind
+// what the one before it found.
 func await[P any](s *appServer, method string, match func(P) bool) P {
 	s.t.Helper()
-	var found P
-	i, _ := s.find(method, s.mark, func(m message) bool {
-		if m.Method != method {
-			return false
-		}
-		var params P
-		if err := json.Unmarshal(m.Params, &params); err != nil {
-			s.t.Fatalf("%s: %v", method, err)
-		}
-		found = params
-		return match == nil || match(params)
+	i, m := s.find(method, s.mark, func(m message) bool {
+		return m.Method == method && (match == nil || match(decode[P](s.t, m.Params)))
 	})
 	s.mark = i + 1
-	return found
+	return decode[P](s.t, m.Params)
 }
 
 // startThread starts a thread in home's working directory and returns its id.
@@ -208,6 +201,44 @@ func (s *appServer) startThread(home *codextest.Home) string {
 	var started struct{ Thread struct{ ID string } }
 	s.call("thread/start", map[string]any{"cwd": home.Work}, &started)
 	return started.Thread.ID
+}
+
+func decode[T any](t *testing.T, raw json.RawMessage) T {
+	t.Helper()
+	var v T
+	if err := json.Unmarshal(raw, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// prompt starts a turn of the user's and returns its id.
+func (s *appServer) prompt(thread, text string) string {
+	s.t.Helper()
+	var started struct{ Turn struct{ ID string } }
+	s.call("turn/start", map[string]any{
+		"threadId": thread, "input": []any{map[string]any{"type": "text", "text": text}},
+	}, &started)
+	return started.Turn.ID
+}
+
+// completed waits for the end of turn and returns it with the items that were completed on the way.
+func (s *appServer) completed(turn string) (turnEvent, []item) {
+	s.t.Helper()
+	var items []item
+	end, m := s.find("end of the turn", s.mark, func(m message) bool {
+		switch m.Method {
+		case "item/completed":
+			if e := decode[itemEvent](s.t, m.Params); e.TurnID == turn {
+				items = append(items, e.Item)
+			}
+		case "turn/completed":
+			return decode[turnEvent](s.t, m.Params).Turn.ID == turn
+		}
+		return false
+	})
+	s.mark = end + 1
+	return decode[turnEvent](s.t, m.Params), items
 }
 
 // The few fields of native messages that these tests read.
@@ -230,11 +261,9 @@ type (
 			Error      *turnError
 		}
 	}
+	item      struct{ Type, ID, Text, Status string }
 	itemEvent struct {
 		TurnID string
-		Item   struct {
-			Type, ID, Text, Status, Command string
-			AggregatedOutput                *string
-		}
+		Item   item
 	}
 )

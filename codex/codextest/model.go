@@ -36,6 +36,7 @@ type Model struct {
 	mu       sync.Mutex
 	closed   bool
 	requests []Request
+	underway int // HTTP requests that are being answered
 	failures []error
 	changed  chan struct{} // closed, and replaced, whenever one of the fields above changes
 }
@@ -105,8 +106,9 @@ func (m *Model) serve(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	m.serving.Add(1)
+	m.underway++
 	m.mu.Unlock()
-	defer m.serving.Done()
+	defer m.done()
 
 	if r.Method != http.MethodPost || r.URL.Path != "/v1/responses" {
 		m.refuse(w, fmt.Errorf("the scripted model was asked for %s %s, which it does not serve", r.Method, r.URL.Path))
@@ -135,9 +137,20 @@ func (m *Model) serve(w http.ResponseWriter, r *http.Request) {
 	defer context.AfterFunc(m.ctx, cancel)()
 	answer := &answer{model: m, request: request, w: w, flush: http.NewResponseController(w).Flush}
 	if err := answer.play(ctx, reply); err != nil {
-		m.fail(fmt.Errorf("answer %s: %w", request.describe(), err))
+		if !errors.Is(err, errGone) {
+			m.fail(fmt.Errorf("answer %s: %w", request.describe(), err))
+		}
+		// Returning would give the response a proper end.
 		panic(http.ErrAbortHandler)
 	}
+}
+
+func (m *Model) done() {
+	m.mu.Lock()
+	m.underway--
+	m.announceLocked()
+	m.mu.Unlock()
+	m.serving.Done()
 }
 
 // choose records the request and asks the script for its reply.

@@ -14,7 +14,7 @@ type Request struct {
 	N       int    // the number of the request, from 1, in the order of arrival
 	Thread  string // native thread id
 	Turn    string // native turn id
-	Trigger string // what started the turn: "goal" for a turn that Codex began by itself
+	Trigger string // "goal" for a turn that Codex began by itself, "" for one of the user's, else what the client said
 	Kind    string // what the request is for: "turn" in the ordinary case
 
 	Model  string // the model asked for
@@ -79,7 +79,7 @@ func (r Request) Output(callID string) (string, bool) {
 }
 
 func (r Request) describe() string {
-	return fmt.Sprintf("request %d (%s, trigger %s, turn %s)", r.N, r.Kind, r.Trigger, r.Turn)
+	return fmt.Sprintf("request %d (kind %q, trigger %q, turn %q)", r.N, r.Kind, r.Trigger, r.Turn)
 }
 
 func (in Input) told() bool {

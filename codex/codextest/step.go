@@ -92,8 +92,8 @@ func Compute(choose func(Request) Reply) Step {
 	return step(func(ctx context.Context, a *answer) error { return a.steps(ctx, choose(a.request)) })
 }
 
-// Usage is the number of tokens that the response reports, and as a step sets it. Codex 0.160.1 charges a goal with it
-// at the end of the response. The total is Input plus Output.
+// Usage is the number of tokens that the response reports, and as a step sets it. Codex 0.160.1 charges an active goal
+// with Input less Cached plus Output.
 type Usage struct {
 	Input     int64 // of these, Cached were not new
 	Cached    int64

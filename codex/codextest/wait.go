@@ -41,6 +41,22 @@ func (m *Model) WaitRequest(ctx context.Context, match func(Request) bool) (Requ
 	}
 }
 
+// WaitIdle waits until no request is being answered: until every answer has been given in full, or given up because Codex
+// hung up. It returns at once if none has arrived. It gives up when ctx ends.
+func (m *Model) WaitIdle(ctx context.Context) error {
+	for {
+		m.mu.Lock()
+		underway, changed := m.underway, m.changed
+		m.mu.Unlock()
+		if underway == 0 {
+			return nil
+		}
+		if err := m.pause(ctx, changed, nil); err != nil {
+			return fmt.Errorf("wait for the model to be idle: %w; it is answering %d requests", err, underway)
+		}
+	}
+}
+
 // look returns the requests, a channel that closes when anything changes, and the error that makes waiting pointless.
 func (m *Model) look() ([]Request, <-chan struct{}, error) {
 	m.mu.Lock()
