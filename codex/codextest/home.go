@@ -51,7 +51,7 @@ func settings(modelURL string) map[string]string {
 		"model_providers.scripted.requires_openai_auth": "false",
 
 		"features.enable_request_compression":   "false",
-		"features.unbounded_connection_retries": "false",
+		"features.unbounded_connection_retries": "false", // with it a model that is gone is asked for ever
 		"features.apps":                         "false",
 		"features.plugins":                      "false",
 		"features.remote_plugin":                "false",
