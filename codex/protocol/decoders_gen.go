@@ -3413,7 +3413,7 @@ func (v *McpElicitationEnumSchema) decode(c *cursor) {
 		arm := new(McpElicitationMultiSelectEnumSchema)
 		v.Arm = arm
 		arm.decode(c)
-	case c.has("enumNames"):
+	case string(c.tag("type")) == "string" && c.has("enumNames"):
 		arm := new(McpElicitationLegacyTitledEnumSchema)
 		v.Arm = arm
 		arm.decode(c)
@@ -3457,11 +3457,11 @@ func (v *McpElicitationMultiSelectEnumSchema) decode(c *cursor) {
 		return
 	}
 	switch {
-	case c.has("items", "anyOf"):
+	case string(c.tag("type")) == "array" && c.has("items", "anyOf"):
 		arm := new(McpElicitationTitledMultiSelectEnumSchema)
 		v.Arm = arm
 		arm.decode(c)
-	case c.has("items", "enum"):
+	case string(c.tag("type")) == "array" && c.has("items", "enum"):
 		arm := new(McpElicitationUntitledMultiSelectEnumSchema)
 		v.Arm = arm
 		arm.decode(c)
@@ -3517,11 +3517,11 @@ func (v *McpElicitationPrimitiveSchema) decode(c *cursor) {
 		arm := new(McpElicitationEnumSchema)
 		v.Arm = arm
 		arm.decode(c)
-	case c.has("enum"):
+	case string(c.tag("type")) == "string" && c.has("enum"):
 		arm := new(McpElicitationEnumSchema)
 		v.Arm = arm
 		arm.decode(c)
-	case c.has("oneOf"):
+	case string(c.tag("type")) == "string" && c.has("oneOf"):
 		arm := new(McpElicitationEnumSchema)
 		v.Arm = arm
 		arm.decode(c)
@@ -3561,11 +3561,11 @@ func (v *McpElicitationSingleSelectEnumSchema) decode(c *cursor) {
 		return
 	}
 	switch {
-	case c.has("oneOf"):
+	case string(c.tag("type")) == "string" && c.has("oneOf"):
 		arm := new(McpElicitationTitledSingleSelectEnumSchema)
 		v.Arm = arm
 		arm.decode(c)
-	case c.has("enum"):
+	case string(c.tag("type")) == "string" && c.has("enum"):
 		arm := new(McpElicitationUntitledSingleSelectEnumSchema)
 		v.Arm = arm
 		arm.decode(c)

@@ -3470,6 +3470,9 @@ func (u HookMetadata) MarshalJSON() ([]byte, error) {
 
 // MarshalJSONTo writes the arm.
 func (u HookMetadata) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if arm, ok := u.Arm.(*Unknown); ok {
+		return enc.WriteValue(arm.Raw)
+	}
 	type plain HookMetadata
 	return encodeBeside(enc, plain(u), func(enc *jsontext.Encoder) error {
 		if u.Arm == nil {
@@ -4129,6 +4132,9 @@ func (u McpServerElicitationRequestParams) MarshalJSON() ([]byte, error) {
 
 // MarshalJSONTo writes the arm.
 func (u McpServerElicitationRequestParams) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if arm, ok := u.Arm.(*Unknown); ok {
+		return enc.WriteValue(arm.Raw)
+	}
 	type plain McpServerElicitationRequestParams
 	return encodeBeside(enc, plain(u), func(enc *jsontext.Encoder) error {
 		if u.Arm == nil {
@@ -6127,6 +6133,9 @@ func (u ServerNotification) MarshalJSON() ([]byte, error) {
 
 // MarshalJSONTo writes the arm.
 func (u ServerNotification) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if arm, ok := u.Arm.(*Unknown); ok {
+		return enc.WriteValue(arm.Raw)
+	}
 	type plain ServerNotification
 	return encodeBeside(enc, plain(u), func(enc *jsontext.Encoder) error {
 		if u.Arm == nil {
@@ -7049,6 +7058,9 @@ func (u ThreadRealtimeItem) MarshalJSON() ([]byte, error) {
 
 // MarshalJSONTo writes the arm.
 func (u ThreadRealtimeItem) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if arm, ok := u.Arm.(*Unknown); ok {
+		return enc.WriteValue(arm.Raw)
+	}
 	type plain ThreadRealtimeItem
 	return encodeBeside(enc, plain(u), func(enc *jsontext.Encoder) error {
 		if u.Arm == nil {

@@ -31,6 +31,7 @@ func Files(p *model.Package, o Options) (map[string][]byte, error) {
 		"strings_gen.go":       e.strings,
 		"unions_gen.go":        e.unions,
 		"decoders_gen.go":      e.decoders,
+		"registry_gen.go":      e.registry,
 		"methods_gen.go":       e.methods,
 		"notifications_gen.go": e.notifications,
 	} {

@@ -148,6 +148,9 @@ func (e *emitter) encodeBody(t *model.Type) []jen.Code {
 			return []jen.Code{null, tagged}
 		}
 		return []jen.Code{
+			jen.If(jen.List(jen.Id("arm"), jen.Id("ok")).Op(":=").Id("u").Dot("Arm").Assert(jen.Op("*").Id("Unknown")), jen.Id("ok")).Block(
+				jen.Return(jen.Id("enc").Dot("WriteValue").Call(jen.Id("arm").Dot("Raw"))),
+			),
 			jen.Type().Id("plain").Id(t.Name),
 			jen.Return(jen.Id("encodeBeside").Call(jen.Id("enc"), jen.Id("plain").Call(jen.Id("u")), jen.Func().Params(jen.Id("enc").Op("*").Qual(jsontextPath, "Encoder")).Error().Block(null, tagged))),
 		}
@@ -190,16 +193,23 @@ func condition(p model.Pick) jen.Code {
 	if p.Kind != "" {
 		return jen.Id("c").Dot("kind").Call().Op("==").LitRune(kindByte[p.Kind])
 	}
+	var terms []*jen.Statement
 	if p.Is[0] != "" {
-		return jen.String().Call(jen.Id("c").Dot("tag").Call(jen.Lit(p.Is[0]))).Op("==").Lit(p.Is[1])
+		terms = append(terms, jen.String().Call(jen.Id("c").Dot("tag").Call(jen.Lit(p.Is[0]))).Op("==").Lit(p.Is[1]))
 	}
-	code := jen.Id("c").Dot("has").CallFunc(func(g *jen.Group) {
-		for _, name := range p.Has {
-			g.Lit(name)
-		}
-	})
+	if len(p.Has) > 0 {
+		terms = append(terms, jen.Id("c").Dot("has").CallFunc(func(g *jen.Group) {
+			for _, name := range p.Has {
+				g.Lit(name)
+			}
+		}))
+	}
 	if p.Lacks != "" {
-		code = code.Op("&&").Op("!").Id("c").Dot("has").Call(jen.Lit(p.Lacks))
+		terms = append(terms, jen.Op("!").Id("c").Dot("has").Call(jen.Lit(p.Lacks)))
+	}
+	code := terms[0]
+	for _, term := range terms[1:] {
+		code = code.Op("&&").Add(term)
 	}
 	return code
 }

@@ -1,0 +1,173 @@
+package protocol_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/codexctl/codexctl/codex/codextest"
+	"github.com/codexctl/codexctl/codex/protocol"
+)
+
+// bundle is the schema that the Codex under test says it speaks.
+type bundle struct {
+	definitions map[string]map[string]any // by name, both floors
+	pointers    map[string]string         // name → place in the bundle file
+	file        string
+	compiler    *jsonschema.Compiler
+	lossless    map[string]bool // definitions that travel to the server, or that no method reaches
+	reached     map[string]bool // definitions that some method reaches
+}
+
+var loadBundle = sync.OnceValues(func() (*bundle, error) { return dumpBundle(binaryPath) })
+
+var binaryPath string
+
+// schema returns the experimental bundle, dumped once per test process.
+func schema(tb testing.TB) *bundle {
+	tb.Helper()
+	binaryPath = codextest.Binary(tb)
+	b, err := loadBundle()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return b
+}
+
+func dumpBundle(binary string) (*bundle, error) {
+	dir, err := os.MkdirTemp("", "schema")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	cmd := exec.Command(binary, "app-server", "generate-json-schema", "--experimental", "--out", dir)
+	cmd.Env = append(os.Environ(), "CODEX_HOME="+dir)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, &exec.Error{Name: string(out), Err: err}
+	}
+	b := &bundle{
+		file:        filepath.Join(dir, "codex_app_server_protocol.schemas.json"),
+		definitions: map[string]map[string]any{},
+		pointers:    map[string]string{},
+		lossless:    map[string]bool{},
+		reached:     map[string]bool{},
+		compiler:    jsonschema.NewCompiler(),
+	}
+	text, err := os.Open(b.file)
+	if err != nil {
+		return nil, err
+	}
+	defer text.Close()
+	root, err := jsonschema.UnmarshalJSON(text)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.compiler.AddResource(b.file, root); err != nil {
+		return nil, err
+	}
+	for name, s := range root.(map[string]any)["definitions"].(map[string]any) {
+		if name == "v2" {
+			for name, s := range s.(map[string]any) {
+				b.add(name, "v2/"+name, s)
+			}
+			continue
+		}
+		b.add(name, name, s)
+	}
+	b.directions()
+	return b, nil
+}
+
+func (b *bundle) add(name, pointer string, s any) {
+	if _, twice := b.definitions[name]; twice && strings.HasPrefix(pointer, "v2/") {
+		return
+	}
+	b.definitions[name] = s.(map[string]any)
+	b.pointers[name] = pointer
+}
+
+// compile returns the validator of one definition.
+func (b *bundle) compile(tb testing.TB, name string) *jsonschema.Schema {
+	tb.Helper()
+	s, err := b.compiler.Compile(b.file + "#/definitions/" + b.pointers[name])
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s
+}
+
+// directions finds out which definitions travel to the server. It trusts the
+// method table for the result types alone; the params come from the schema.
+func (b *bundle) directions() {
+	down := map[string]bool{}
+	for m := range protocol.Methods() {
+		up := m.Direction == protocol.DirClientRequest || m.Direction == protocol.DirClientNotification
+		if m.Result != "" {
+			b.spread(m.Result, map[bool]map[string]bool{true: down, false: b.lossless}[up])
+		}
+	}
+	for envelope, into := range map[string]map[string]bool{"ClientRequest": b.lossless, "ServerRequest": down, "ServerNotification": down} {
+		for _, arm := range b.definitions[envelope]["oneOf"].([]any) {
+			params := arm.(map[string]any)["properties"].(map[string]any)["params"]
+			eachRef(params, func(name string) { b.spread(name, into) })
+		}
+	}
+	for name := range b.definitions {
+		b.reached[name] = down[name] || b.lossless[name]
+		if !b.reached[name] {
+			b.lossless[name] = true
+		}
+	}
+}
+
+func (b *bundle) spread(name string, into map[string]bool) {
+	if into[name] {
+		return
+	}
+	into[name] = true
+	eachRef(b.definitions[name], func(name string) { b.spread(name, into) })
+}
+
+// eachRef visits the definitions that a schema refers to directly.
+func eachRef(s any, visit func(string)) {
+	switch s := s.(type) {
+	case map[string]any:
+		if ref, ok := s["$ref"].(string); ok {
+			visit(refName(ref))
+		}
+		for _, v := range s {
+			eachRef(v, visit)
+		}
+	case []any:
+		for _, v := range s {
+			eachRef(v, visit)
+		}
+	}
+}
+
+func refName(ref string) string { return ref[strings.LastIndexByte(ref, '/')+1:] }
+
+// parse reads JSON the way the validator wants it: numbers keep their text.
+func parse(tb testing.TB, text []byte) any {
+	tb.Helper()
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(string(text)))
+	if err != nil {
+		tb.Fatalf("%v in %s", err, text)
+	}
+	return v
+}
+
+func encode(tb testing.TB, v any) []byte {
+	tb.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return text
+}
