@@ -195,6 +195,14 @@ func (l *loop) step(e lifecycle.Event) {
 	state, effects := lifecycle.Step(l.state, e)
 	l.state = state
 	for _, effect := range effects {
+		if e, ok := effect.(lifecycle.Began); ok {
+			l.ops[e.Op] = newOperation(fmt.Sprintf("op-%d.%d", l.owned.generation, e.Op), e.Kind, e.Adopted)
+		}
+	}
+	// Before anyone is told: who hears that an operation has ended must find the
+	// thread free.
+	l.publishStatus()
+	for _, effect := range effects {
 		l.carryOut(effect)
 	}
 	for id := range l.ops {
@@ -202,7 +210,6 @@ func (l *loop) step(e lifecycle.Event) {
 			delete(l.ops, id)
 		}
 	}
-	l.publishStatus()
 }
 
 func (l *loop) carryOut(effect lifecycle.Effect) {
@@ -212,9 +219,7 @@ func (l *loop) carryOut(effect lifecycle.Effect) {
 	case lifecycle.Answer:
 		l.reply(e)
 	case lifecycle.Began:
-		op := newOperation(fmt.Sprintf("op-%d.%d", l.owned.generation, e.Op), e.Kind, e.Adopted)
-		l.ops[e.Op] = op
-		l.feed.publish(Event{Operation: &OperationEvent{Operation: op, Step: Began}})
+		l.feed.publish(Event{Operation: &OperationEvent{Operation: l.ops[e.Op], Step: Began}})
 	case lifecycle.Became:
 		op := l.ops[e.Op]
 		op.become(KindGoal)
