@@ -215,6 +215,11 @@ func (l *Log) Close() error {
 		return nil
 	}
 	l.closed = true
+	// A process that is being forked at this moment has a copy of the file until it
+	// executes its program: closing alone would leave the lock with the copy.
+	if f, ok := l.f.(*os.File); ok {
+		_ = private.Unlock(f)
+	}
 	if err := l.f.Close(); err != nil {
 		return fmt.Errorf("journal: close %s: %w", l.path, err)
 	}

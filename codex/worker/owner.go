@@ -103,6 +103,7 @@ func (o *ownership) lockThread(thread string) error {
 
 func (o *ownership) release() {
 	if o.thread != nil {
+		_ = private.Unlock(o.thread) // see journal.Log.Close
 		_ = o.thread.Close()
 	}
 	_ = o.log.Close()

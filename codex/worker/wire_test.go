@@ -62,3 +62,10 @@ func (w *wiretap) count(method, objective string) int {
 	}
 	return n
 }
+
+// notify has f called with each outbound frame from now on.
+func (w *wiretap) notify(f func(frame)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.onSent = f
+}
