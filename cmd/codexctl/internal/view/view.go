@@ -59,7 +59,7 @@ func Render(s State, columns int, colour bool) []string {
 			head = "prompt"
 		}
 	}
-	dot := paint.paint(ansi[s.Goal.Colour()], s.Goal.Dot())
+	dot := Dot(s.Goal, colour)
 	room := columns - indentWidth - Width(head) - 2
 	lines := []string{dot + " " + Cut(head, columns-indentWidth)}
 	if objective := Clean(s.Objective); objective != "" && room >= 8 {
@@ -110,7 +110,7 @@ func tokensText(s State, room int) string {
 // Line is a goal in one line, for results and for pipes: dot, state, objective,
 // tokens and time, cut to columns where that is not 0.
 func Line(state goal.State, objective, figures string, columns int, colour bool) string {
-	dot := style(colour).paint(ansi[state.Colour()], state.Dot())
+	dot := Dot(state, colour)
 	text := state.Label()
 	if figures != "" {
 		figures = " (" + figures + ")"
@@ -122,4 +122,9 @@ func Line(state goal.State, objective, figures string, columns int, colour bool)
 		text += ": " + objective
 	}
 	return dot + " " + text + figures
+}
+
+// Dot is the status dot in its colour.
+func Dot(state goal.State, colour bool) string {
+	return style(colour).paint(ansi[state.Colour()], state.Dot())
 }

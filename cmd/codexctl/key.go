@@ -1,0 +1,95 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	"github.com/codexctl/codexctl/codex/worker"
+)
+
+// keyOptions say whose worker a command means.
+type keyOptions struct {
+	dir     string
+	project string
+	session string
+	thread  string
+}
+
+func (o *keyOptions) register(flags *pflag.FlagSet) {
+	flags.StringVarP(&o.dir, "cd", "C", "", "the directory that Codex works in (default: this one)")
+	flags.StringVar(&o.project, "project", "", "the project (default: the git top level, else the directory)")
+	flags.StringVar(&o.session, "session", "", "the session, a name for a line of work (default: $CODEXCTL_SESSION, else \"default\")")
+	flags.StringVar(&o.thread, "thread", "", "adopt this native thread")
+}
+
+// resolve makes the identity that the options name. A directory that is not
+// there is a usage error.
+func (o keyOptions) resolve(s streams) (worker.Identity, error) {
+	dir := o.dir
+	if dir == "" {
+		dir = "."
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return worker.Identity{}, err
+	}
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return worker.Identity{}, usageError("there is no directory %s", dir)
+	case err != nil:
+		return worker.Identity{}, usageError("directory %s: %w", dir, err)
+	case !info.IsDir():
+		return worker.Identity{}, usageError("%s is not a directory", dir)
+	}
+	key := worker.Key{Dir: dir, Project: o.project, Session: o.session}
+	if key.Session == "" {
+		key.Session = s.env("CODEXCTL_SESSION")
+	}
+	if key.Session == "" {
+		key.Session = "default"
+	}
+	if key.Project == "" {
+		key.Project = gitTop(dir)
+	}
+	return worker.Identify(key, nil)
+}
+
+// gitTop is the top level of the work tree that dir is in, or dir itself. It
+// looks for .git, which is a file in linked work trees and submodules, and needs
+// no git.
+func gitTop(dir string) string {
+	for at := dir; ; {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+		parent := filepath.Dir(at)
+		if parent == at {
+			return dir
+		}
+		at = parent
+	}
+}
+
+// stateDir is where journals, locks and sockets are kept; environmentTopic
+// documents it.
+func stateDir(s streams) (string, error) {
+	if dir := s.env("CODEXCTL_STATE"); dir != "" {
+		if !filepath.IsAbs(dir) {
+			return "", usageError("CODEXCTL_STATE must be an absolute path, not %q", dir)
+		}
+		return filepath.Clean(dir), nil
+	}
+	if dir := s.env("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "codexctl"), nil
+	}
+	home := s.env("HOME")
+	if home == "" {
+		return "", fmt.Errorf("neither CODEXCTL_STATE nor HOME is set: there is no place for private state")
+	}
+	return filepath.Join(home, ".local", "state", "codexctl"), nil
+}

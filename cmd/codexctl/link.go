@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/codexctl/codexctl/codex"
+	"github.com/codexctl/codexctl/codex/control"
+	"github.com/codexctl/codexctl/codex/version"
+	"github.com/codexctl/codexctl/codex/worker"
+)
+
+// ownerPatience is how long a command waits for an owner that is just starting,
+// or just ending. Codex takes up to several seconds to start on a busy machine.
+const ownerPatience = 60 * time.Second
+
+// link is a stream to the owner of an identity: another process, or this one.
+type link struct {
+	*control.Conn
+	own *owner // nil when another process owns
+}
+
+// site is where a command works: the identity, and where its state is.
+type site struct {
+	identity worker.Identity
+	state    string
+	socket   string
+}
+
+func newSite(s streams, key keyOptions) (site, error) {
+	id, err := key.resolve(s)
+	if err != nil {
+		return site{}, err
+	}
+	state, err := stateDir(s)
+	if err != nil {
+		return site{}, err
+	}
+	return site{identity: id, state: state, socket: control.SocketPath(state, id.Hash())}, nil
+}
+
+// join finds the owner, or becomes it with start. It waits for an owner that is
+// just starting.
+func join(ctx context.Context, at site, start func(context.Context) (*owner, error)) (*link, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, ownerPatience,
+		&exitError{exitBusy, fmt.Errorf("the owner of this session did not answer within %s", ownerPatience)})
+	defer cancel()
+	for {
+		conn, err := control.Dial(ctx, at.socket)
+		if err == nil {
+			return &link{Conn: conn}, nil
+		}
+		if !errors.Is(err, control.ErrNoOwner) {
+			return nil, err
+		}
+		own, err := start(ctx)
+		if err == nil {
+			return &link{Conn: own.controller.Connect(context.WithoutCancel(ctx)), own: own}, nil
+		}
+		var owned *worker.OwnedError
+		if !errors.As(err, &owned) || owned.Socket != at.socket && owned.Owner.PID != 0 {
+			return nil, startError(err)
+		}
+		select {
+		case <-time.After(30 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// startError gives an error of a start its exit code.
+func startError(err error) error {
+	var unsupported *version.UnsupportedError
+	var exit *exitError
+	switch {
+	case errors.As(err, &exit):
+		return err
+	case errors.As(err, &unsupported), errors.Is(err, codex.ErrNoExecutable):
+		return &exitError{exitNoCodex, err}
+	case errors.Is(err, worker.ErrOwned), errors.Is(err, worker.ErrPredecessorAlive):
+		return &exitError{exitBusy, err}
+	}
+	return err
+}
+
+// commandID makes an id that no other command has.
+func commandID() string { return "cli-" + rand.Text() }
+
+// close ends the stream, and the ownership where it is this process's.
+func (l *link) close() error {
+	if l.own == nil {
+		return l.Conn.Close()
+	}
+	return errors.Join(l.own.close(), l.Conn.Close())
+}

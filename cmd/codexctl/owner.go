@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/codexctl/codexctl/codex/control"
+	"github.com/codexctl/codexctl/codex/worker"
+)
+
+// closePatience bounds how long an owner takes to end: a stop and the end of the
+// app-server.
+const closePatience = 20 * time.Second
+
+// owner is this process as the owner of a worker, listening for others.
+type owner struct {
+	manager    *worker.Manager
+	worker     *worker.Worker
+	controller *control.Controller
+	listener   net.Listener
+	held       io.Closer
+	serving    sync.WaitGroup
+	cancel     context.CancelFunc // of the streams, when they do not end by themselves
+}
+
+// becomeOwner takes the identity, or fails with a *worker.OwnedError. To begin
+// work takes a login; to look at what is stored does not.
+func becomeOwner(ctx context.Context, at site, thread string, c codexOptions, work bool, desk *desk) (*owner, error) {
+	found, err := findCodex(ctx)
+	if err != nil {
+		return nil, err
+	}
+	opts, held, err := c.worker(at.state, at.identity.CodexHome)
+	if err != nil {
+		return nil, err
+	}
+	opts.Codex.Path = found.path
+	opts.Socket = func(worker.Identity) string { return at.socket }
+	opts.Codex.Handlers = desk.handlers()
+	o := &owner{held: held}
+	if o.manager, err = worker.NewManager(opts); err != nil {
+		return nil, errors.Join(err, held.Close())
+	}
+	if thread == "" {
+		o.worker, err = o.manager.Worker(ctx, at.identity.Key)
+	} else {
+		o.worker, err = o.manager.Adopt(ctx, at.identity.Key, thread)
+	}
+	if err == nil && work {
+		err = checkLogin(ctx, o.worker.Client())
+	}
+	if err == nil {
+		o.controller, err = control.New(o.worker, control.Options{Owner: control.Owner{PID: os.Getpid(), Socket: at.socket}})
+	}
+	if err == nil {
+		o.listener, err = control.Listen(at.socket)
+	}
+	if err != nil {
+		return nil, errors.Join(err, o.close())
+	}
+	desk.publish(o.controller.Publish)
+	streams, cancel := context.WithCancel(context.Background())
+	o.cancel = cancel
+	o.serving.Go(func() { _ = o.controller.Accept(streams, o.listener) })
+	return o, nil
+}
+
+// close ends the ownership: nobody new is let in, what runs is stopped, the
+// app-server ended, and those who listen get what is left.
+func (o *owner) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
+	defer cancel()
+	var errs []error
+	if o.listener != nil {
+		errs = append(errs, o.listener.Close())
+	}
+	errs = append(errs, o.manager.Close(ctx))
+	if o.cancel != nil {
+		// A listener that reads nothing must not hold the owner up.
+		timer := time.AfterFunc(2*time.Second, o.cancel)
+		o.serving.Wait()
+		timer.Stop()
+		o.cancel()
+	}
+	if o.controller != nil {
+		o.controller.Close()
+	}
+	return errors.Join(append(errs, o.held.Close())...)
+}

@@ -1,0 +1,191 @@
+package control
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+
+	"github.com/codexctl/codexctl/codex/protocol"
+	"github.com/codexctl/codexctl/codex/worker"
+	"github.com/codexctl/codexctl/goal"
+)
+
+// Controller carries out commands on one worker and tells what happens on it.
+// It serves any number of streams, and an embedder in process without one.
+type Controller struct {
+	w     driver
+	ids   *ledger
+	name  string // of this run
+	owner Owner
+
+	ctx  context.Context // ends when the controller closes; commands in flight end with it
+	stop context.CancelFunc
+	work sync.WaitGroup // the lane, the observer and commands in flight
+
+	mu     sync.Mutex
+	queue  []*job        // mutations that wait for the lane
+	wake   chan struct{} // the queue is not empty any more
+	closed bool
+	extras map[chan Payload]struct{}
+	seen   observation
+	ending chan struct{} // closed when a stop asked for the owner's end
+}
+
+// driver is what a controller needs of a *worker.Worker.
+type driver interface {
+	Identity() worker.Identity
+	Thread() string
+	Status() worker.Status
+	Recovered() []worker.Recovery
+	Subscribe() *worker.Subscription
+	Goal(context.Context) (*protocol.ThreadGoal, error)
+	SetGoal(context.Context, worker.GoalSpec) (worker.Change, error)
+	EditGoal(context.Context, string) (worker.Change, error)
+	SetBudget(context.Context, protocol.Opt[int64]) (worker.Change, error)
+	PauseGoal(context.Context) (worker.Change, error)
+	ResumeGoal(context.Context) (worker.Change, error)
+	ClearGoal(context.Context) (worker.Change, error)
+	Prompt(context.Context, string) (*worker.Operation, error)
+	Steer(context.Context, string) error
+	Stop(context.Context) (worker.Outcome, error)
+}
+
+// Options says how a Controller keeps what it did. The zero value keeps it in
+// memory.
+type Options struct {
+	// Owner is shown to those who ask whose worker it is.
+	Owner Owner
+	// Log keeps command ids and their results beyond this process, so that a
+	// caller that asks again gets the same result. Nil keeps them in memory.
+	Log Log
+}
+
+// New makes a controller of w, which it does not close.
+func New(w *worker.Worker, o Options) (*Controller, error) { return newController(w, o) }
+
+func newController(w driver, o Options) (*Controller, error) {
+	ids, err := openLedger(o.Log)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	c := &Controller{
+		w: w, ids: ids, name: rand.Text(), owner: o.Owner, ctx: ctx, stop: stop,
+		wake: make(chan struct{}, 1), extras: map[chan Payload]struct{}{}, ending: make(chan struct{}),
+	}
+	observed := c.feed()
+	c.work.Go(func() { c.observe(observed) })
+	c.work.Go(c.lane)
+	return c, nil
+}
+
+// Do carries out one command. A refusal is a *Refusal. When ctx ends first only
+// the wait ends: the command takes its course, and asking again with the same
+// ID gives its result.
+func (c *Controller) Do(ctx context.Context, cmd Command) (*Value, error) {
+	if err := cmd.check(); err != nil {
+		return nil, err
+	}
+	type outcome struct {
+		value *Value
+		err   error
+	}
+	wait := c.accept(cmd)
+	done := make(chan outcome, 1)
+	go func() {
+		value, err := wait()
+		done <- outcome{value, err}
+	}()
+	select {
+	case out := <-done:
+		if out.err != nil {
+			return nil, refusalOf(out.err)
+		}
+		return out.value, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// Serve speaks the wire over conn until either side ends; see the package
+// comment. It closes conn.
+func (c *Controller) Serve(ctx context.Context, conn io.ReadWriteCloser) error {
+	return serve(ctx, c, conn)
+}
+
+// Accept serves every connection of l until l is closed, and then waits for the
+// streams to end: they do when the worker has, or with ctx.
+func (c *Controller) Accept(ctx context.Context, l net.Listener) error {
+	var streams sync.WaitGroup
+	defer streams.Wait()
+	for {
+		conn, err := l.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("control: accept: %w", err)
+		}
+		streams.Go(func() {
+			// A stream that breaks is its caller's trouble.
+			_ = c.Serve(ctx, conn)
+		})
+	}
+}
+
+// Connect is a caller's stream to this controller, in process.
+func (c *Controller) Connect(ctx context.Context) *Conn {
+	mine, theirs := net.Pipe()
+	c.work.Go(func() { _ = c.Serve(ctx, theirs) })
+	return NewConn(mine)
+}
+
+// Publish tells every stream of something that is not the worker's to tell, such
+// as an answered approval. A stream that is far behind misses it.
+func (c *Controller) Publish(p Payload) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for extra := range c.extras {
+		select {
+		case extra <- p:
+		default:
+		}
+	}
+}
+
+// Ending is closed when a stop has asked for the owner's end and its result is
+// on the way.
+func (c *Controller) Ending() <-chan struct{} { return c.ending }
+
+// Close ends the commands in flight and waits for them. Close the worker first:
+// then they have their outcomes, and streams their last events.
+func (c *Controller) Close() {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.stop()
+	c.work.Wait()
+}
+
+func (c *Controller) run() string { return c.name }
+
+func (c *Controller) feed() feed {
+	extra := make(chan Payload, extraQueue)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.extras[extra] = struct{}{}
+	return newLiveFeed(c.w.Subscribe(), extra, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.extras, extra)
+	})
+}
+
+// list describes every command.
+func (c *Controller) list(g *protocol.ThreadGoal, err error) []goal.Description {
+	return []goal.Description{goal.Describe(g, err)}
+}
