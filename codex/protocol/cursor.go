@@ -268,10 +268,7 @@ func (c *cursor) skip() []byte {
 	start := c.at
 	switch b := c.peek(); b {
 	case '{':
-		for c.open('{'); c.more('}'); {
-			c.name()
-			c.skip()
-		}
+		c.skipObject()
 	case '[':
 		for c.open('['); c.more(']'); {
 			c.skip()
@@ -291,6 +288,14 @@ func (c *cursor) skip() []byte {
 		return nil
 	}
 	return c.text[start:c.at]
+}
+
+// skipObject steps over an object, whatever it holds.
+func (c *cursor) skipObject() {
+	for c.open('{'); c.more('}'); {
+		c.name()
+		c.skip()
+	}
 }
 
 func (c *cursor) float() float64 {

@@ -3,7 +3,8 @@
 // Codex 0.160.1
 // stable bundle sha256 8683f6fd9fbb994fa2bfb704ab5b02c9890238fa507a4c0ff33ff45884cd0a2e
 // experimental bundle sha256 7243ba241962af92ca60581f1a81808ebda4212a800f8b205f54703bcfd508c5
-// 864 definitions (90 top-level, 776 under v2, 2 in both), 167 client requests, 11 server requests, 83 notifications, 1 client notifications
+// 864 definitions: 90 at the top level, 776 under v2, 2 in both
+// methods: 167 client requests, 11 server requests, 83 server notifications, 1 client notifications
 
 package protocol
 
@@ -450,7 +451,7 @@ func (v *AttestationGenerateParams) decode(c *cursor) {
 		*v = AttestationGenerateParams{}
 		return
 	}
-	c.skip()
+	c.skipObject()
 }
 
 func (v *AuthRecoveryNotification) decode(c *cursor) {
@@ -2353,7 +2354,7 @@ func (v *FileSystemSpecialPathRoot) decode(c *cursor) {
 		*v = FileSystemSpecialPathRoot{}
 		return
 	}
-	c.skip()
+	c.skipObject()
 }
 
 func (v *FileSystemSpecialPathMinimal) decode(c *cursor) {
@@ -2361,7 +2362,7 @@ func (v *FileSystemSpecialPathMinimal) decode(c *cursor) {
 		*v = FileSystemSpecialPathMinimal{}
 		return
 	}
-	c.skip()
+	c.skipObject()
 }
 
 func (v *FileSystemSpecialPathProjectRoots) decode(c *cursor) {
@@ -2384,7 +2385,7 @@ func (v *FileSystemSpecialPathTmpdir) decode(c *cursor) {
 		*v = FileSystemSpecialPathTmpdir{}
 		return
 	}
-	c.skip()
+	c.skipObject()
 }
 
 func (v *FileSystemSpecialPathSlashTmp) decode(c *cursor) {
@@ -2392,7 +2393,7 @@ func (v *FileSystemSpecialPathSlashTmp) decode(c *cursor) {
 		*v = FileSystemSpecialPathSlashTmp{}
 		return
 	}
-	c.skip()
+	c.skipObject()
 }
 
 func (v *FileSystemSpecialPathUnknown) decode(c *cursor) {
@@ -4346,7 +4347,7 @@ func (v *PatchChangeKindAdd) decode(c *cursor) {
 		*v = PatchChangeKindAdd{}
 		return
 	}
-	c.skip()
+	c.skipObject()
 }
 
 func (v *PatchChangeKindDelete) decode(c *cursor) {
@@ -4354,7 +4355,7 @@ func (v *PatchChangeKindDelete) decode(c *cursor) {
 		*v = PatchChangeKindDelete{}
 		return
 	}
-	c.skip()
+	c.skipObject()
 }
 
 func (v *PatchChangeKindUpdate) decode(c *cursor) {
@@ -4941,7 +4942,7 @@ func (v *SandboxPolicyDangerFullAccess) decode(c *cursor) {
 		*v = SandboxPolicyDangerFullAccess{}
 		return
 	}
-	c.skip()
+	c.skipObject()
 }
 
 func (v *SandboxPolicyReadOnly) decode(c *cursor) {
@@ -5538,7 +5539,7 @@ func (v *SkillsChangedNotification) decode(c *cursor) {
 		*v = SkillsChangedNotification{}
 		return
 	}
-	c.skip()
+	c.skipObject()
 }
 
 func (v *SpendControlLimitSnapshot) decode(c *cursor) {
@@ -5882,7 +5883,7 @@ func (v *ThreadExtra) decode(c *cursor) {
 		*v = ThreadExtra{}
 		return
 	}
-	c.skip()
+	c.skipObject()
 }
 
 func (v *ThreadGoal) decode(c *cursor) {
@@ -6590,7 +6591,7 @@ func (v *ThreadRealtimeBemItemPresentationWholeItem) decode(c *cursor) {
 		*v = ThreadRealtimeBemItemPresentationWholeItem{}
 		return
 	}
-	c.skip()
+	c.skipObject()
 }
 
 func (v *ThreadRealtimeBemItemPresentationInlineMarkdown) decode(c *cursor) {
@@ -6598,7 +6599,7 @@ func (v *ThreadRealtimeBemItemPresentationInlineMarkdown) decode(c *cursor) {
 		*v = ThreadRealtimeBemItemPresentationInlineMarkdown{}
 		return
 	}
-	c.skip()
+	c.skipObject()
 }
 
 func (v *ThreadRealtimeBemItemPresentationInlineVisualization) decode(c *cursor) {
@@ -6678,7 +6679,7 @@ func (v *ThreadRealtimeItemRealtimeSessionStarted) decode(c *cursor) {
 		*v = ThreadRealtimeItemRealtimeSessionStarted{}
 		return
 	}
-	c.skip()
+	c.skipObject()
 }
 
 func (v *ThreadRealtimeItemTranscriptSegment) decode(c *cursor) {
@@ -7089,7 +7090,7 @@ func (v *ThreadStatusNotLoaded) decode(c *cursor) {
 		*v = ThreadStatusNotLoaded{}
 		return
 	}
-	c.skip()
+	c.skipObject()
 }
 
 func (v *ThreadStatusIdle) decode(c *cursor) {
@@ -7097,7 +7098,7 @@ func (v *ThreadStatusIdle) decode(c *cursor) {
 		*v = ThreadStatusIdle{}
 		return
 	}
-	c.skip()
+	c.skipObject()
 }
 
 func (v *ThreadStatusSystemError) decode(c *cursor) {
@@ -7105,7 +7106,7 @@ func (v *ThreadStatusSystemError) decode(c *cursor) {
 		*v = ThreadStatusSystemError{}
 		return
 	}
-	c.skip()
+	c.skipObject()
 }
 
 func (v *ThreadStatusActive) decode(c *cursor) {
@@ -7753,7 +7754,7 @@ func (v *WebSearchActionOther) decode(c *cursor) {
 		*v = WebSearchActionOther{}
 		return
 	}
-	c.skip()
+	c.skipObject()
 }
 
 func (v *WebSearchAction) decode(c *cursor) {

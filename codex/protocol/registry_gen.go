@@ -3,7 +3,8 @@
 // Codex 0.160.1
 // stable bundle sha256 8683f6fd9fbb994fa2bfb704ab5b02c9890238fa507a4c0ff33ff45884cd0a2e
 // experimental bundle sha256 7243ba241962af92ca60581f1a81808ebda4212a800f8b205f54703bcfd508c5
-// 864 definitions (90 top-level, 776 under v2, 2 in both), 167 client requests, 11 server requests, 83 notifications, 1 client notifications
+// 864 definitions: 90 at the top level, 776 under v2, 2 in both
+// methods: 167 client requests, 11 server requests, 83 server notifications, 1 client notifications
 
 package protocol
 

@@ -48,7 +48,7 @@ func (e *emitter) structDecoder(f *jen.File, name string, fields []*model.Field)
 func (e *emitter) memberLoop(fields []*model.Field) jen.Code {
 	skip := jen.Id("c").Dot("skip").Call()
 	if len(fields) == 0 {
-		return skip
+		return jen.Id("c").Dot("skipObject").Call()
 	}
 	return jen.For(jen.Id("c").Dot("open").Call(jen.LitRune('{')), jen.Id("c").Dot("more").Call(jen.LitRune('}')), jen.Empty()).Block(
 		jen.Switch(jen.String().Call(jen.Id("c").Dot("name").Call())).BlockFunc(func(g *jen.Group) {

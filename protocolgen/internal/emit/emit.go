@@ -60,8 +60,8 @@ func (e *emitter) header(f *jen.File) {
 	f.HeaderComment("Codex " + p.Version)
 	f.HeaderComment("stable bundle sha256 " + p.StableSHA256)
 	f.HeaderComment("experimental bundle sha256 " + p.ExperimentalSHA256)
-	f.HeaderComment(fmt.Sprintf("%d definitions (%d top-level, %d under v2, %d in both), %d client requests, %d server requests, %d notifications, %d client notifications",
-		len(p.Types), p.TopLevel, p.Nested, p.Shared,
+	f.HeaderComment(fmt.Sprintf("%d definitions: %d at the top level, %d under v2, %d in both", len(p.Types), p.TopLevel, p.Nested, p.Shared))
+	f.HeaderComment(fmt.Sprintf("methods: %d client requests, %d server requests, %d server notifications, %d client notifications",
 		p.Count(model.ClientRequest), p.Count(model.ServerRequest), p.Count(model.ServerNotification), p.Count(model.ClientNotification)))
 }
 

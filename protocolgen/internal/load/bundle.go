@@ -40,13 +40,22 @@ type Source struct {
 	Experimental *Bundle
 }
 
+// Strictness says what to do with a schema keyword that [Schema] lacks.
+type Strictness bool
+
+// Strict fails, which is what a generator must do; Lenient passes over it.
+const (
+	Strict  Strictness = true
+	Lenient Strictness = false
+)
+
 // ReadBundle parses one bundle file.
-func ReadBundle(path string) (*Bundle, error) {
+func ReadBundle(path string, strict Strictness) (*Bundle, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read schema bundle: %w", err)
 	}
-	b, err := ParseBundle(raw)
+	b, err := ParseBundle(raw, strict)
 	if err != nil {
 		return nil, fmt.Errorf("schema bundle %s: %w", path, err)
 	}
@@ -54,14 +63,14 @@ func ReadBundle(path string) (*Bundle, error) {
 }
 
 // ParseBundle parses the text of one bundle file.
-func ParseBundle(raw []byte) (*Bundle, error) {
+func ParseBundle(raw []byte, strict Strictness) (*Bundle, error) {
 	var root struct {
 		Dialect     string                    `json:"$schema"`
 		Title       string                    `json:"title"`
 		Type        string                    `json:"type"`
 		Definitions map[string]jsontext.Value `json:"definitions"`
 	}
-	if err := json.Unmarshal(raw, &root, json.RejectUnknownMembers(true)); err != nil {
+	if err := json.Unmarshal(raw, &root, json.RejectUnknownMembers(bool(strict))); err != nil {
 		return nil, fmt.Errorf("read bundle: %w", err)
 	}
 	sum := sha256.Sum256(raw)
@@ -76,20 +85,20 @@ func ParseBundle(raw []byte) (*Bundle, error) {
 	}
 	b.TopLevel, b.Nested = len(root.Definitions), len(inner)
 	for _, name := range slices.Sorted(maps.Keys(inner)) {
-		s, err := parseDefinition(nested+"/"+name, inner[name])
+		s, err := parseDefinition(nested+"/"+name, inner[name], strict)
 		if err != nil {
 			return nil, err
 		}
 		b.Definitions[name] = s
 	}
 	for _, name := range slices.Sorted(maps.Keys(root.Definitions)) {
-		s, err := parseDefinition(name, root.Definitions[name])
+		s, err := parseDefinition(name, root.Definitions[name], strict)
 		if err != nil {
 			return nil, err
 		}
 		if twin, ok := b.Definitions[name]; ok {
 			b.Shared++
-			if !sameShape(s, twin) {
+			if strict == Strict && !sameShape(s, twin) {
 				return nil, fmt.Errorf("definition %s means one thing at the top and another under %s: give one of them a name of its own", name, nested)
 			}
 			continue
@@ -147,4 +156,24 @@ func writeShape(out *strings.Builder, s *Schema) {
 // names.
 func RefName(ref string) string {
 	return ref[strings.LastIndexByte(ref, '/')+1:]
+}
+
+// EachRef visits the definitions that a schema refers to directly, in order.
+func EachRef(s *Schema, visit func(name string)) {
+	if s == nil {
+		return
+	}
+	if s.Ref != "" {
+		visit(RefName(s.Ref))
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		EachRef(s.Properties[name], visit)
+	}
+	EachRef(s.AdditionalProperties, visit)
+	EachRef(s.Items, visit)
+	for _, list := range [][]*Schema{s.OneOf, s.AnyOf, s.AllOf} {
+		for _, one := range list {
+			EachRef(one, visit)
+		}
+	}
 }

@@ -14,7 +14,7 @@ import (
 
 // FromExecutable dumps both bundles from a Codex executable and parses them. It
 // does not judge the version; see [Source.Exactly]. A dump takes about 0.1 s.
-func FromExecutable(ctx context.Context, codex string) (*Source, error) {
+func FromExecutable(ctx context.Context, codex string, strict Strictness) (*Source, error) {
 	v, err := version.OfExecutable(ctx, codex)
 	if err != nil {
 		return nil, err
@@ -25,10 +25,10 @@ func FromExecutable(ctx context.Context, codex string) (*Source, error) {
 	}
 	defer os.RemoveAll(dir)
 	source := &Source{Version: v}
-	if source.Stable, err = dump(ctx, codex, dir, "stable"); err != nil {
+	if source.Stable, err = dump(ctx, codex, dir, "stable", strict); err != nil {
 		return nil, err
 	}
-	if source.Experimental, err = dump(ctx, codex, dir, "experimental", "--experimental"); err != nil {
+	if source.Experimental, err = dump(ctx, codex, dir, "experimental", strict, "--experimental"); err != nil {
 		return nil, err
 	}
 	return source, source.check()
@@ -52,7 +52,7 @@ func (s *Source) check() error {
 	return nil
 }
 
-func dump(ctx context.Context, codex, dir, name string, flags ...string) (*Bundle, error) {
+func dump(ctx context.Context, codex, dir, name string, strict Strictness, flags ...string) (*Bundle, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	out := filepath.Join(dir, name)
@@ -62,5 +62,5 @@ func dump(ctx context.Context, codex, dir, name string, flags ...string) (*Bundl
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("dump the %s schema of %s: %w: %s", name, codex, err, strings.TrimSpace(string(text)))
 	}
-	return ReadBundle(filepath.Join(out, BundleFile))
+	return ReadBundle(filepath.Join(out, BundleFile), strict)
 }

@@ -89,9 +89,9 @@ func (s *Schema) Any() bool {
 		s.AdditionalProperties == nil && s.Items == nil && s.OneOf == nil && s.AnyOf == nil && s.AllOf == nil
 }
 
-func parseDefinition(name string, raw jsontext.Value) (*Schema, error) {
+func parseDefinition(name string, raw jsontext.Value, strict Strictness) (*Schema, error) {
 	s := new(Schema)
-	if err := json.Unmarshal(raw, s, json.RejectUnknownMembers(true)); err != nil {
+	if err := json.Unmarshal(raw, s, json.RejectUnknownMembers(bool(strict))); err != nil {
 		return nil, fmt.Errorf("read definition %s: %w (a schema keyword that the generator does not know has to be understood before it can be generated)", name, err)
 	}
 	return s, nil

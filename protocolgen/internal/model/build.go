@@ -13,7 +13,7 @@ import (
 
 // Build decides what the source becomes. Every exception must be needed.
 func Build(source *load.Source, exceptions *Exceptions) (*Package, error) {
-	b := &builder{source: source, exceptions: exceptions, defs: source.Experimental.Definitions, types: map[string]*Type{}}
+	b := &builder{source: source, exceptions: exceptions, defs: source.Experimental.Definitions, types: map[string]*Type{}, used: used{}}
 	p := &Package{
 		Version:            source.Version,
 		StableSHA256:       source.Stable.SHA256,
@@ -37,7 +37,7 @@ func Build(source *load.Source, exceptions *Exceptions) (*Package, error) {
 	if err := checkNames(p); err != nil {
 		return nil, err
 	}
-	return p, exceptions.unused()
+	return p, exceptions.check(b.used)
 }
 
 type builder struct {
@@ -45,6 +45,7 @@ type builder struct {
 	exceptions *Exceptions
 	defs       map[string]*load.Schema
 	types      map[string]*Type
+	used       used
 }
 
 // reach marks which definitions travel in which direction.
@@ -75,7 +76,7 @@ func (b *builder) reach(methods []*Method) {
 func (b *builder) push(name string) {
 	if t := b.types[name]; !t.Pushed {
 		t.Pushed = true
-		eachRef(b.defs[name], b.push)
+		load.EachRef(b.defs[name], b.push)
 	}
 }
 
@@ -97,26 +98,7 @@ func (b *builder) spread(name string, up bool) {
 		return
 	}
 	*seen = true
-	eachRef(b.defs[name], func(ref string) { b.spread(ref, up) })
-}
-
-func eachRef(s *load.Schema, visit func(string)) {
-	if s == nil {
-		return
-	}
-	if s.Ref != "" {
-		visit(load.RefName(s.Ref))
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		eachRef(s.Properties[name], visit)
-	}
-	eachRef(s.AdditionalProperties, visit)
-	eachRef(s.Items, visit)
-	for _, list := range [][]*load.Schema{s.OneOf, s.AnyOf, s.AllOf} {
-		for _, one := range list {
-			eachRef(one, visit)
-		}
-	}
+	load.EachRef(b.defs[name], func(ref string) { b.spread(ref, up) })
 }
 
 var (
@@ -172,9 +154,9 @@ func isStringEnum(s *load.Schema) bool {
 func (b *builder) values(owner, prefix string, schemas ...*load.Schema) ([]*Value, error) {
 	var list []*Value
 	add := func(wire, description string) error {
-		name, ok := b.exceptions.names.get(owner + "/" + wire)
+		name, ok := lookup(b.used, "names", b.exceptions.Names, owner+"/"+wire)
 		if !ok {
-			name = pascal(wire)
+			name = GoName(wire)
 		}
 		if name == "" {
 			return fmt.Errorf("value %q gives no Go name", wire)
@@ -256,7 +238,7 @@ func (b *builder) field(t *Type, path, wire string, s *load.Schema, required boo
 		return nil, fmt.Errorf("%s.%s: %w", path, wire, err)
 	}
 	f := &Field{
-		Go: pascal(wire), Wire: wire, Type: ref, Required: required, Nullable: nullable,
+		Go: GoName(wire), Wire: wire, Type: ref, Required: required, Nullable: nullable,
 		Description: s.Description, Deprecated: saysDeprecated(s.Description), Unstable: saysUnstable(s.Description),
 	}
 	elastic := ref.Kind == RefSlice || ref.Kind == RefMap // nil says absent

@@ -4,7 +4,7 @@ package model
 func Codex() *Exceptions {
 	const noParams = "takes no params, so there is no params name to derive it from"
 	return &Exceptions{
-		results: newTable("results", map[string]entry[string]{
+		Results: map[string]Entry[string]{
 			"memory/reset":                             {"MemoryResetResponse", noParams},
 			"rollout/compress":                         {"RolloutCompressResponse", noParams},
 			"account/gatewayOAuth/read":                {"GatewayOAuthReadResponse", noParams},
@@ -19,15 +19,15 @@ func Codex() *Exceptions {
 			"configRequirements/read":                  {"ConfigRequirementsReadResponse", noParams},
 			"config/value/write":                       {"ConfigWriteResponse", "both config writes share one result"},
 			"config/batchWrite":                        {"ConfigWriteResponse", "both config writes share one result"},
-		}),
-		names: newTable("names", map[string]entry[string]{
+		},
+		Names: map[string]Entry[string]{
 			"McpServerElicitationRequestParams/openai/form": {"OpenaiSlashForm", "the tags openai/form and openaiForm differ in punctuation alone"},
-		}),
-		arms: newTable("arms", map[string]entry[string]{
+		},
+		Arms: map[string]Entry[string]{
 			"ResourceContent/0": {"Text", "the schema gives the arm no name; its own member is text"},
 			"ResourceContent/1": {"Blob", "the schema gives the arm no name; its own member is blob"},
-		}),
-		unions: newTable("unions", map[string]entry[[]Pick]{
+		},
+		Unions: map[string]Entry[[]Pick]{
 			"JSONRPCMessage": {[]Pick{
 				{Has: []string{"method"}, Lacks: "id", Arm: "JSONRPCNotification"},
 				{Has: []string{"method"}, Arm: "JSONRPCRequest"},
@@ -60,8 +60,8 @@ func Codex() *Exceptions {
 				{Has: []string{"text"}, Arm: "ResourceContentText"},
 				{Has: []string{"blob"}, Arm: "ResourceContentBlob"},
 			}, "the arms differ in their content member; text wins, as Codex reads it"},
-		}),
-		reads: newTable("reads", map[string]entry[bool]{
+		},
+		Reads: map[string]Entry[bool]{
 			"server/diagnostics":         {true, "reports counters of the process"},
 			"plugin/installed":           {true, "lists what is installed"},
 			"app/installed":              {true, "lists what is installed"},
@@ -71,10 +71,10 @@ func Codex() *Exceptions {
 			"externalAgentConfig/detect": {true, "looks for files of other agents"},
 			"fuzzyFileSearch":            {true, "matches file names"},
 			"mock/experimentalMethod":    {true, "a stub that echoes its input"},
-		}),
-		deprecated: newTable("deprecated", map[string]entry[bool]{
+		},
+		Deprecated: map[string]Entry[bool]{
 			"execCommandApproval": {true, "the description that announces the deprecated requests stands on applyPatchApproval alone"},
-		}),
+		},
 	}
 }
 

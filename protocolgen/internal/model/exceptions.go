@@ -6,72 +6,61 @@ import (
 	"slices"
 )
 
-// entry is a decision that no rule makes, with the reason for it. An entry that
-// no schema asked for is an error: it has outlived what it was made for.
-type entry[T any] struct {
-	value  T
-	reason string
-}
-
-// table is a list of exceptions and remembers which were needed.
-type table[T any] struct {
-	name    string
-	entries map[string]entry[T]
-	used    map[string]bool
-}
-
-func newTable[T any](name string, entries map[string]entry[T]) *table[T] {
-	return &table[T]{name: name, entries: entries, used: map[string]bool{}}
-}
-
-func (t *table[T]) get(key string) (T, bool) {
-	e, ok := t.entries[key]
-	if ok {
-		t.used[key] = true
-	}
-	return e.value, ok
-}
-
-// unused returns an error that names an entry nobody asked for.
-func (t *table[T]) unused() error {
-	for _, key := range slices.Sorted(maps.Keys(t.entries)) {
-		if !t.used[key] {
-			return fmt.Errorf("exception table %q: the entry %q (%s) matches nothing in this schema: remove it", t.name, key, t.entries[key].reason)
-		}
-	}
-	return nil
-}
-
-// Exceptions are the decisions that the schema alone does not make. The zero
-// value has none; [Codex] returns those for the real protocol.
+// Exceptions are the decisions that no rule makes. The zero value has none;
+// [Codex] returns those for the real protocol. An entry that the schema does not
+// ask for makes [Build] fail: it has outlived what it was made for.
 type Exceptions struct {
-	results    *table[string] // request method → result type
-	names      *table[string] // "Union/wire" or "Enum/wire" → Go name without the type's name
-	unions     *table[[]Pick] // untagged union → how to tell its arms apart
-	arms       *table[string] // "Union/index" → name of an arm that the schema does not name
-	reads      *table[bool]   // request method → reads rather than mutates
-	deprecated *table[bool]   // method → deprecated
+	Results    map[string]Entry[string] // request method → result type
+	Names      map[string]Entry[string] // "Union/tag" or "Enum/value" → Go name, without the type's name in front
+	Arms       map[string]Entry[string] // "Union/index" → name of an arm that the schema does not name
+	Unions     map[string]Entry[[]Pick] // untagged union → how to tell its arms apart
+	Reads      map[string]Entry[bool]   // request method → reads rather than mutates
+	Deprecated map[string]Entry[bool]   // method → deprecated
 }
 
-func (e *Exceptions) unused() error {
-	for _, check := range []func() error{
-		e.results.unused, e.names.unused, e.unions.unused, e.arms.unused, e.reads.unused, e.deprecated.unused,
+// Entry is one exception and the reason for it, which must be given.
+type Entry[T any] struct {
+	Value  T
+	Reason string
+}
+
+// used remembers which exceptions were needed.
+type used map[string]bool
+
+func lookup[T any](u used, table string, entries map[string]Entry[T], key string) (T, bool) {
+	e, ok := entries[key]
+	if ok {
+		u[table+" "+key] = true
+	}
+	return e.Value, ok
+}
+
+// check returns an error that names an entry nobody asked for, or one without a
+// reason.
+func (e *Exceptions) check(u used) error {
+	for _, table := range []struct {
+		name    string
+		reasons map[string]string
+	}{
+		{"results", reasons(e.Results)}, {"names", reasons(e.Names)}, {"arms", reasons(e.Arms)},
+		{"unions", reasons(e.Unions)}, {"reads", reasons(e.Reads)}, {"deprecated", reasons(e.Deprecated)},
 	} {
-		if err := check(); err != nil {
-			return err
+		for _, key := range slices.Sorted(maps.Keys(table.reasons)) {
+			switch reason := table.reasons[key]; {
+			case reason == "":
+				return fmt.Errorf("exceptions, %s: the entry %q gives no reason", table.name, key)
+			case !u[table.name+" "+key]:
+				return fmt.Errorf("exceptions, %s: the entry %q (%s) matches nothing in this schema: remove it", table.name, key, reason)
+			}
 		}
 	}
 	return nil
 }
 
-// None returns empty tables.
-func None() *Exceptions {
-	return &Exceptions{
-		results:    newTable[string]("results", nil),
-		names:      newTable[string]("names", nil),
-		unions:     newTable[[]Pick]("unions", nil),
-		arms:       newTable[string]("arms", nil),
-		reads:      newTable[bool]("reads", nil),
-		deprecated: newTable[bool]("deprecated", nil),
+func reasons[T any](entries map[string]Entry[T]) map[string]string {
+	list := map[string]string{}
+	for key, e := range entries {
+		list[key] = e.Reason
 	}
+	return list
 }

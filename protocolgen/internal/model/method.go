@@ -61,7 +61,7 @@ func (b *builder) method(d Direction, s *load.Schema) (*Method, error) {
 	if tag == nil || len(tag.Enum) != 1 {
 		return nil, fmt.Errorf("an arm without a method name")
 	}
-	m := &Method{Wire: tag.Enum[0], Go: pascal(tag.Enum[0]), Direction: d, Description: s.Description, Deprecated: saysDeprecated(s.Description), Unstable: saysUnstable(s.Description)}
+	m := &Method{Wire: tag.Enum[0], Go: GoName(tag.Enum[0]), Direction: d, Description: s.Description, Deprecated: saysDeprecated(s.Description), Unstable: saysUnstable(s.Description)}
 	if params := s.Properties["params"]; params != nil && !isNull(params) {
 		ref, nullable, err := b.ref(params)
 		if err != nil {
@@ -74,7 +74,7 @@ func (b *builder) method(d Direction, s *load.Schema) (*Method, error) {
 		m.Deprecated = m.Deprecated || saysDeprecated(b.defs[ref.Name].Description)
 		m.Unstable = m.Unstable || saysUnstable(b.defs[ref.Name].Description)
 	}
-	if v, ok := b.exceptions.deprecated.get(m.Wire); ok {
+	if v, ok := lookup(b.used, "deprecated", b.exceptions.Deprecated, m.Wire); ok {
 		m.Deprecated = v
 	}
 	if d == ClientRequest || d == ServerRequest {
@@ -86,7 +86,7 @@ func (b *builder) method(d Direction, s *load.Schema) (*Method, error) {
 	}
 	if d == ClientRequest {
 		m.Reads = reads(m.Wire)
-		if v, ok := b.exceptions.reads.get(m.Wire); ok {
+		if v, ok := lookup(b.used, "reads", b.exceptions.Reads, m.Wire); ok {
 			m.Reads = v
 		}
 	}
@@ -95,7 +95,7 @@ func (b *builder) method(d Direction, s *load.Schema) (*Method, error) {
 
 // result finds the result type: FooParams is answered by FooResponse.
 func (b *builder) result(m *Method) (string, error) {
-	name, ok := b.exceptions.results.get(m.Wire)
+	name, ok := lookup(b.used, "results", b.exceptions.Results, m.Wire)
 	if !ok {
 		if m.Params == nil {
 			return "", fmt.Errorf("%s has no params to derive its result from: the results table needs an entry", m.Wire)

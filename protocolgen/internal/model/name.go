@@ -11,10 +11,10 @@ var initialisms = map[string]string{
 	"uri": "URI", "url": "URL", "urls": "URLs", "uris": "URIs",
 }
 
-// pascal turns a wire name of any case into an exported Go name:
+// GoName turns a wire name of any case into an exported Go name:
 // "thread/goal/set" → ThreadGoalSet, "mcp_tool" → McpTool, "threadId" → ThreadID,
 // "DISABLED_BY_ADMIN" → DisabledByAdmin.
-func pascal(wire string) string {
+func GoName(wire string) string {
 	var out strings.Builder
 	for _, word := range words(wire) {
 		lower := strings.ToLower(word)

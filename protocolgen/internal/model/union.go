@@ -66,10 +66,10 @@ func (b *builder) tagged(t *Type, s *load.Schema, tag string) error {
 }
 
 func (b *builder) armName(union, wire string) string {
-	if name, ok := b.exceptions.names.get(union + "/" + wire); ok {
+	if name, ok := lookup(b.used, "names", b.exceptions.Names, union+"/"+wire); ok {
 		return name
 	}
-	return pascal(wire)
+	return GoName(wire)
 }
 
 // mixed makes a union of bare strings and of objects with a single member that
@@ -139,7 +139,7 @@ func (b *builder) anyOf(t *Type, s *load.Schema) error {
 	if len(kinds) == len(u.Arms) {
 		return nil // the JSON kind alone tells the arms apart
 	}
-	pick, ok := b.exceptions.unions.get(t.Name)
+	pick, ok := lookup(b.used, "unions", b.exceptions.Unions, t.Name)
 	if !ok {
 		return fmt.Errorf("several arms are objects and nothing names them: the unions table needs a rule")
 	}
@@ -158,7 +158,7 @@ func (b *builder) untaggedArm(t *Type, s *load.Schema, i int) (*Arm, string, err
 		return &Arm{Go: name, Wire: name, Named: name}, "object", nil
 	}
 	if s.Properties != nil {
-		name, ok := b.exceptions.arms.get(t.Name + "/" + strconv.Itoa(i))
+		name, ok := lookup(b.used, "arms", b.exceptions.Arms, t.Name+"/"+strconv.Itoa(i))
 		if !ok {
 			return nil, "", fmt.Errorf("an object without a name: the arms table needs one")
 		}
