@@ -124,5 +124,6 @@ func TestNoInterleavingBreaksAPromise(t *testing.T) {
 	if r.broken != nil {
 		t.Fatalf("%v after\n  %s", r.broken, strings.Join(r.trace, "\n  "))
 	}
-	t.Logf("depth %d from %d starting states: %d distinct states, %d transitions", *depth, len(starts), r.states, r.transitions)
+	t.Logf("ROW | every interleaving to depth %d, from %d starting states | %d | %d distinct states, no promise broken |",
+		*depth, len(starts), r.transitions, r.states)
 }
