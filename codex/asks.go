@@ -3,14 +3,13 @@ package codex
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/codexctl/codexctl/codex/internal/wire"
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 const (
@@ -62,7 +61,7 @@ func (a *asks) ask(e *wire.Envelope) {
 		return
 	}
 	c.stats.asked.Add(1)
-	event := &ServerRequest{ID: string(q.id), Thread: string(e.Thread)}
+	event := &ServerRequest{ID: string(q.id), Thread: string(e.Thread())}
 	var run func(context.Context) ([]byte, error)
 	if known {
 		var err error
@@ -73,8 +72,8 @@ func (a *asks) ask(e *wire.Envelope) {
 	} else {
 		c.stats.unknown.Add(1)
 	}
-	if subs, wanted := c.hub.wanted(q.method, e.Thread); wanted {
-		c.hub.publish(Event{Method: q.method, Request: event, size: int32(min(len(e.Payload), 1<<30))}, subs, e.Thread, false)
+	if subs, wanted := c.hub.wanted(q.method, e); wanted {
+		c.hub.publish(Event{Method: q.method, Request: event, size: int32(min(len(e.Payload), 1<<30))}, subs, e, false)
 	} else {
 		c.hub.skip()
 	}
@@ -187,9 +186,9 @@ func (a *asks) closeLocked(q *ask) {
 // resolved ends the request that the params of serverRequest/resolved name: Codex waits for no answer any more.
 func (a *asks) resolved(params []byte) {
 	var p struct {
-		RequestID jsontext.Value `json:"requestId"`
+		RequestID json.RawMessage `json:"requestId"`
 	}
-	if json.Unmarshal(params, &p, lenient) != nil {
+	if json.Unmarshal(params, &p) != nil {
 		return
 	}
 	a.mu.Lock()

@@ -59,7 +59,7 @@ func kindOf[P, R any](m protocol.ServerMethod[P, R], pick func(*ServerHandlers) 
 	k := kind{method: m.Method}
 	k.decode = func(h *ServerHandlers, raw []byte) (any, func(context.Context) ([]byte, error), error) {
 		params := new(P)
-		if err := json.Unmarshal(raw, params, lenient); err != nil {
+		if err := protocol.Unmarshal(raw, params); err != nil {
 			return nil, nil, err
 		}
 		handler := pick(h)

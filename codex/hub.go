@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/codexctl/codexctl/codex/internal/wire"
 )
 
 // hub gives every event its number and hands it to the subscriptions.
@@ -50,10 +52,10 @@ func (h *hub) remove(s *Subscription) {
 }
 
 // wanted returns the subscriptions and whether any wants such an event. The reading goroutine is the only caller.
-func (h *hub) wanted(method string, thread []byte) ([]*Subscription, bool) {
+func (h *hub) wanted(method string, e *wire.Envelope) ([]*Subscription, bool) {
 	subs := *h.subs.Load()
 	for _, s := range subs {
-		if s.wants(method, thread) {
+		if s.wants(method, e) {
 			return subs, true
 		}
 	}
@@ -68,13 +70,13 @@ func (h *hub) skip() {
 }
 
 // publish numbers e and queues it for those of subs that want it. The subscribers are woken by flush.
-func (h *hub) publish(e Event, subs []*Subscription, thread []byte, droppable bool) {
+func (h *hub) publish(e Event, subs []*Subscription, from *wire.Envelope, droppable bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.seq++
 	e.Seq = h.seq
 	for _, s := range subs {
-		if len(subs) == 1 || s.wants(e.Method, thread) {
+		if len(subs) == 1 || s.wants(e.Method, from) {
 			h.pushLocked(s, e, droppable)
 		}
 	}

@@ -2,56 +2,73 @@ package codex
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 
 	"github.com/codexctl/codexctl/codex/internal/wire"
 	"github.com/codexctl/codexctl/codex/protocol"
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 )
-
-// lenient accepts what a strict reader would trip over without need.
-var lenient = jsontext.AllowDuplicateNames(true)
 
 // receiver is the client on its reading goroutine.
 type receiver Client
 
-func (rc *receiver) Notification(e *wire.Envelope) {
-	c := (*Client)(rc)
-	m, known := protocol.LookupMethod(protocol.DirServerNotification, string(e.Method))
-	var method string
-	if known {
-		method = m.Name
-	} else {
-		method = string(e.Method)
-		c.stats.unknown.Add(1)
-		c.opts.Logger.Debug("unknown notification", "method", method)
-	}
-	if method == protocol.NotifyServerRequestResolved {
-		c.asks.resolved(e.Payload)
-	}
-	subs, wanted := c.hub.wanted(method, e.Thread)
-	if !wanted {
-		c.hub.skip()
-		return
-	}
-	n, err := protocol.DecodeNotification(method, e.Payload)
-	if err != nil {
-		c.stats.undecodable.Add(1)
-		c.opts.Logger.Warn("notification does not have the shape of its type", "method", method, "error", err)
-		n = &protocol.UnknownNotification{Method: method, Params: bytes.Clone(e.Payload)}
-	}
-	c.hub.publish(Event{Method: method, Notification: n, size: int32(min(len(e.Payload), 1<<30))}, subs, e.Thread, droppable(method))
+// inbound is what is to be known about a notification before it is decoded.
+type inbound struct {
+	name string
+	// droppable events can be made up for by reading back. The others are control events: they say that something began
+	// or ended, and nothing else says it again.
+	droppable bool
 }
 
-// droppable tells the events that a slow subscriber can make up for by reading back. The others are control events: they
-// say that something began or ended, and nothing else says it again.
-func droppable(method string) bool {
-	switch method {
-	case protocol.NotifyTurnStarted, protocol.NotifyTurnCompleted, protocol.NotifyThreadGoalUpdated, protocol.NotifyThreadGoalCleared,
-		protocol.NotifyError, protocol.NotifyItemCompleted, protocol.NotifyServerRequestResolved:
+var inbounds = func() map[string]inbound {
+	all := make(map[string]inbound)
+	for m := range protocol.Methods() {
+		if m.Direction == protocol.DirServerNotification {
+			all[m.Name] = inbound{name: m.Name, droppable: true}
+		}
+	}
+	for _, control := range []string{
+		protocol.NotifyTurnStarted, protocol.NotifyTurnCompleted, protocol.NotifyThreadGoalUpdated, protocol.NotifyThreadGoalCleared,
+		protocol.NotifyError, protocol.NotifyItemCompleted, protocol.NotifyServerRequestResolved,
+	} {
+		all[control] = inbound{name: control}
+	}
+	return all
+}()
+
+func (rc *receiver) Notification(e *wire.Envelope, guessed bool) bool {
+	c := (*Client)(rc)
+	in, known := inbounds[string(e.Method)]
+	if !known {
+		if guessed {
+			return false
+		}
+		in = inbound{name: string(e.Method), droppable: true}
+		c.stats.unknown.Add(1)
+		c.opts.Logger.Debug("unknown notification", "method", in.name)
+	}
+	subs, wanted := c.hub.wanted(in.name, e)
+	resolved := in.name == protocol.NotifyServerRequestResolved
+	if guessed && (!wanted || resolved) {
 		return false
 	}
+	if resolved {
+		c.asks.resolved(e.Payload)
+	}
+	if !wanted {
+		c.hub.skip()
+		return true
+	}
+	n, err := protocol.DecodeNotification(in.name, e.Payload)
+	if err != nil {
+		if guessed {
+			return false
+		}
+		c.stats.undecodable.Add(1)
+		c.opts.Logger.Warn("notification does not have the shape of its type", "method", in.name, "error", err)
+		n = &protocol.UnknownNotification{Method: in.name, Params: bytes.Clone(e.Payload)}
+	}
+	c.hub.publish(Event{Method: in.name, Notification: n, size: int32(min(len(e.Payload), 1<<30))}, subs, e, in.droppable)
 	return true
 }
 
@@ -83,11 +100,11 @@ func (rc *receiver) Reply(tag any, e *wire.Envelope, owned bool) {
 
 func (rc *receiver) refusal(r *request, payload []byte) *RPCError {
 	var body struct {
-		Code    int64          `json:"code"`
-		Message string         `json:"message"`
-		Data    jsontext.Value `json:"data"`
+		Code    int64           `json:"code"`
+		Message string          `json:"message"`
+		Data    json.RawMessage `json:"data"`
 	}
-	if err := json.Unmarshal(payload, &body, lenient); err != nil {
+	if err := json.Unmarshal(payload, &body); err != nil {
 		body.Message = string(payload)
 	}
 	return &RPCError{Method: r.method.Name, Code: body.Code, Message: body.Message, Data: body.Data}

@@ -89,7 +89,7 @@ func newRequest[P, R any](c *Client, m protocol.ClientMethod[P, R], params P, op
 		deadline: time.Now().Add(timeout),
 		decode: func(raw []byte) (any, error) {
 			result := new(R)
-			if err := json.Unmarshal(raw, result, lenient); err != nil {
+			if err := protocol.Unmarshal(raw, result); err != nil {
 				return nil, err
 			}
 			return result, nil

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+
+	"github.com/codexctl/codexctl/codex/internal/wire"
 )
 
 // DefaultQueue is how many events a subscription holds for its subscriber unless told otherwise, and DefaultQueueBytes how
@@ -45,9 +47,9 @@ type Subscription struct {
 
 	mu      sync.Mutex
 	queue   []Event
-	bytes   int   // of queue
-	lagged  int64 // events dropped behind the last one of queue
-	gap     uint64
+	bytes   int    // of queue
+	lagged  uint64 // events dropped behind the last one of queue
+	gap     uint64 // the number of the last one of them
 	waiting bool
 	end     error // set when nothing more will be queued
 	wake    chan struct{}
@@ -55,8 +57,13 @@ type Subscription struct {
 	heldEvents atomic.Int64 // taken from queue and not yet given out
 	heldBytes  atomic.Int64
 
-	batch []Event // the subscriber's goroutine only
+	// The subscriber's goroutine only.
+	batch []Event // what is left of taken
+	taken []Event // empty, to be used again
 }
+
+// spareEvents is the largest emptied queue that is kept for the next use.
+const spareEvents = 512
 
 // Next returns the next event. It waits for one until ctx ends, and then returns ctx's error; nothing is lost by that. After
 // the connection has ended it returns the remaining events and then, for ever, why it ended: [ErrClosed] or a [*LostError]; a
@@ -71,7 +78,8 @@ func (s *Subscription) Next(ctx context.Context) (Event, error) {
 		case len(s.queue) > 0:
 			s.refillLocked()
 		case s.lagged > 0:
-			e := s.gapLocked()
+			e := Event{Seq: s.gap, Lagged: s.lagged}
+			s.lagged = 0
 			s.mu.Unlock()
 			return e, nil
 		case s.end != nil:
@@ -93,6 +101,11 @@ func (s *Subscription) Next(ctx context.Context) (Event, error) {
 }
 
 func (s *Subscription) take() Event {
+	if first := &s.batch[0]; first.Lagged > 0 { // the gap in front of it is told as an event of its own
+		lagged := first.Lagged
+		first.Lagged = 0
+		return Event{Seq: first.Seq - 1, Lagged: lagged}
+	}
 	e := s.batch[0]
 	s.batch[0] = Event{}
 	s.batch = s.batch[1:]
@@ -106,16 +119,14 @@ func (s *Subscription) take() Event {
 
 // refillLocked takes the whole queue at once, so that the reading goroutine and the subscriber rarely meet at the lock.
 func (s *Subscription) refillLocked() {
-	s.batch, s.queue = s.queue, nil
+	spare := s.taken[:0]
+	if cap(spare) > spareEvents {
+		spare = nil
+	}
+	s.taken, s.batch, s.queue = s.queue, s.queue, spare
 	s.heldEvents.Store(int64(len(s.batch)))
 	s.heldBytes.Store(int64(s.bytes))
 	s.bytes = 0
-}
-
-func (s *Subscription) gapLocked() Event {
-	e := Event{Seq: s.gap, Lagged: uint64(s.lagged)}
-	s.lagged = 0
-	return e
 }
 
 // Close ends the subscription. Events not yet taken are gone.
@@ -131,9 +142,11 @@ func (s *Subscription) Close() {
 }
 
 // wants decides by method and thread, without the lock: the reading goroutine is the only caller.
-func (s *Subscription) wants(method string, thread []byte) bool {
-	if s.want.Thread != "" && len(thread) > 0 && string(thread) != s.want.Thread {
-		return false
+func (s *Subscription) wants(method string, e *wire.Envelope) bool {
+	if s.want.Thread != "" {
+		if thread := e.Thread(); len(thread) > 0 && string(thread) != s.want.Thread {
+			return false
+		}
 	}
 	if s.want.Methods == nil {
 		return true
@@ -165,9 +178,7 @@ func (s *Subscription) push(e Event, droppable bool) (dropped, waiting bool) {
 		s.end = &LaggedError{Events: events, Bytes: bytes}
 		return false, s.waiting
 	}
-	if s.lagged > 0 {
-		s.queue = append(s.queue, s.gapLocked())
-	}
+	e.Lagged, s.lagged = s.lagged, 0
 	s.queue = append(s.queue, e)
 	s.bytes += int(e.size)
 	return false, s.waiting

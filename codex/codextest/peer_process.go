@@ -60,13 +60,13 @@ func (p *PeerProcess) Messages() ([]PeerMessage, error) {
 
 // PeerMain plays the peer and exits if this process was started as one. Otherwise it returns.
 func PeerMain() {
+	if len(os.Args) > 1 && os.Args[1] == "--version" { // codex.Start asks, in the environment of the test
+		fmt.Println("codex-cli 0.160.1")
+		os.Exit(0)
+	}
 	dir := os.Getenv(peerVariable)
 	if dir == "" {
 		return
-	}
-	if len(os.Args) > 1 && os.Args[1] == "--version" {
-		fmt.Println("codex-cli 0.160.1")
-		os.Exit(0)
 	}
 	if err := playProcess(dir); err != nil {
 		fmt.Fprintln(os.Stderr, "peer:", err)

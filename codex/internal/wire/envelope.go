@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"errors"
 	"strconv"
 )
@@ -22,7 +23,10 @@ type Envelope struct {
 	ID      []byte // raw JSON: an integer or a string; nil for a notification
 	Method  []byte // unquoted
 	Payload []byte // raw JSON of params, result or error; nil when absent
-	Thread  []byte // params.threadId, or params.thread.id; nil when neither is a string
+
+	guessed bool // by guess, not by Scan
+	thread  []byte
+	looked  bool // for thread
 }
 
 // Why a line is not a frame.
@@ -108,10 +112,50 @@ func (e *Envelope) settle(hasMethod bool, params, result, failure []byte) error 
 			return ErrBadID
 		}
 	}
-	if hasMethod && len(params) > 0 && params[0] == '{' {
-		e.Thread = ThreadOf(params)
-	}
 	return nil
+}
+
+// Thread is params.threadId, or params.thread.id; nil when neither is a string.
+func (e *Envelope) Thread() []byte {
+	if !e.looked {
+		e.looked = true
+		if e.Method != nil {
+			e.thread = ThreadOf(e.Payload)
+		}
+	}
+	return e.thread
+}
+
+const (
+	guessHead   = `{"method":"`
+	guessParams = `,"params":{`
+	guessTail   = `},"emittedAtMs":`
+)
+
+// guess fills e from a line that looks like a notification as 0.160.1 writes them, by its two ends and without a look at
+// the params. If these turn out to be one JSON object, Scan would have come to the same; otherwise it has to be asked.
+func (e *Envelope) guess(line []byte) bool {
+	if len(line) < len(guessHead) || string(line[:len(guessHead)]) != guessHead {
+		return false
+	}
+	rest := line[len(guessHead):]
+	n := bytes.IndexByte(rest, '"')
+	if n < 0 || !bytes.HasPrefix(rest[n+1:], []byte(guessParams)) || bytes.IndexByte(rest[:n], '\\') >= 0 {
+		return false
+	}
+	params := rest[n+len(guessParams):] // from the '{' on
+	end := len(params) - 1
+	if end < 0 || params[end] != '}' {
+		return false
+	}
+	for end > 0 && '0' <= params[end-1] && params[end-1] <= '9' {
+		end--
+	}
+	if end == len(params)-1 || end < len(guessTail) || string(params[end-len(guessTail):end]) != guessTail {
+		return false
+	}
+	*e = Envelope{Kind: Notification, Method: rest[:n], Payload: params[:end-len(guessTail)+1], guessed: true}
+	return true
 }
 
 // ThreadOf finds the thread that params speak of: threadId, or the id of a whole thread as thread/started carries it.

@@ -8,8 +8,8 @@ import (
 
 func TestEnvelopeFindsWhatDecides(t *testing.T) {
 	for line, want := range map[string]Envelope{
-		`{"method":"turn/started","params":{"threadId":"T","turn":{}},"emittedAtMs":1}`: {Kind: Notification, Method: b("turn/started"), Payload: b(`{"threadId":"T","turn":{}}`), Thread: b("T")},
-		`{"method":"thread/started","params":{"thread":{"x":[{"id":"no"}],"id":"T"}}}`:  {Kind: Notification, Method: b("thread/started"), Payload: b(`{"thread":{"x":[{"id":"no"}],"id":"T"}}`), Thread: b("T")},
+		`{"method":"turn/started","params":{"threadId":"T","turn":{}},"emittedAtMs":1}`: {Kind: Notification, Method: b("turn/started"), Payload: b(`{"threadId":"T","turn":{}}`), thread: b("T")},
+		`{"method":"thread/started","params":{"thread":{"x":[{"id":"no"}],"id":"T"}}}`:  {Kind: Notification, Method: b("thread/started"), Payload: b(`{"thread":{"x":[{"id":"no"}],"id":"T"}}`), thread: b("T")},
 		`{"method":"initialized"}`:                                           {Kind: Notification, Method: b("initialized")},
 		`{"id":1,"result":{}}`:                                               {Kind: Result, ID: b("1"), Payload: b("{}")},
 		`{"id":1,"result":null}`:                                             {Kind: Result, ID: b("1"), Payload: b("null")},
@@ -17,8 +17,8 @@ func TestEnvelopeFindsWhatDecides(t *testing.T) {
 		`{"id":"a","error":null,"result":1}`:                                 {Kind: Result, ID: b(`"a"`), Payload: b("1")},
 		`{"method":"m","id":0,"params":{}}`:                                  {Kind: Request, ID: b("0"), Method: b("m"), Payload: b("{}")},
 		`{"method":"m","id":null,"params":[]}`:                               {Kind: Notification, Method: b("m"), Payload: b("[]")},
-		` { "method" : "m\u002fn" , "params" : { "threadId" : "\u0041" } } `: {Kind: Notification, Method: b("m/n"), Payload: b(`{ "threadId" : "\u0041" }`), Thread: b("A")},
-		`{"method":"m","params":{"a":"}\"{\\","threadId":"T"}}`:              {Kind: Notification, Method: b("m"), Payload: b(`{"a":"}\"{\\","threadId":"T"}`), Thread: b("T")},
+		` { "method" : "m\u002fn" , "params" : { "threadId" : "\u0041" } } `: {Kind: Notification, Method: b("m/n"), Payload: b(`{ "threadId" : "\u0041" }`), thread: b("A")},
+		`{"method":"m","params":{"a":"}\"{\\","threadId":"T"}}`:              {Kind: Notification, Method: b("m"), Payload: b(`{"a":"}\"{\\","threadId":"T"}`), thread: b("T")},
 		`{"method":"m","params":{"threadId":7}}`:                             {Kind: Notification, Method: b("m"), Payload: b(`{"threadId":7}`)},
 		`{"method":"m","params":{"turn":{"threadId":"inner"}}}`:              {Kind: Notification, Method: b("m"), Payload: b(`{"turn":{"threadId":"inner"}}`)},
 		`{"id":-5,"result":1.5e3}`:                                           {Kind: Result, ID: b("-5"), Payload: b("1.5e3")},
@@ -29,8 +29,8 @@ func TestEnvelopeFindsWhatDecides(t *testing.T) {
 			continue
 		}
 		if e.Kind != want.Kind || string(e.ID) != string(want.ID) || string(e.Method) != string(want.Method) ||
-			string(e.Payload) != string(want.Payload) || string(e.Thread) != string(want.Thread) {
-			t.Errorf("%s: got %v %s %s %s %s", line, e.Kind, e.ID, e.Method, e.Payload, e.Thread)
+			string(e.Payload) != string(want.Payload) || string(e.Thread()) != string(want.thread) {
+			t.Errorf("%s: got %v %s %s %s %s", line, e.Kind, e.ID, e.Method, e.Payload, e.Thread())
 		}
 	}
 }

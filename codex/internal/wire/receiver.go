@@ -3,8 +3,10 @@ package wire
 // Receiver takes what comes in. All methods are called from one goroutine, in wire order, and must not block. The bytes of
 // an envelope are good only during the call, unless owned is true.
 type Receiver interface {
-	// Notification is a frame with a method and no id.
-	Notification(e *Envelope)
+	// Notification is a frame with a method and no id. Its params may not be JSON; a decoder will tell. When guessed, all
+	// that is known is how the line begins and ends: unless the receiver has found the params to be one JSON value it
+	// returns false, without having done anything, and is called again after a closer look.
+	Notification(e *Envelope, guessed bool) (sound bool)
 	// Request is a request of the server's, to be answered with [Stream.Answer] or [Stream.Refuse].
 	Request(e *Envelope)
 	// Reply is the first response to the request that was sent with tag.

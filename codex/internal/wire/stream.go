@@ -144,8 +144,10 @@ func (o *objects) ReadObject(v any) error {
 			continue
 		case err == nil:
 			s.trace(line, false)
-			err = s.now.Scan(line)
-			if err != nil {
+			if s.now.guess(line) && s.to.Notification(&s.now, true) {
+				continue
+			}
+			if err = s.now.Scan(line); err != nil {
 				s.to.Noise(line, err)
 				continue
 			}
@@ -165,7 +167,7 @@ func (o *objects) ReadObject(v any) error {
 		}
 		switch s.now.Kind {
 		case Notification:
-			s.to.Notification(&s.now)
+			s.to.Notification(&s.now, false)
 		case Request:
 			return s.show(v, append(append(append(s.stub[:0], `{"id":`...), s.now.ID...), `,"method":"-"}`...))
 		default:
