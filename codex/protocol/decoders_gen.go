@@ -6706,11 +6706,11 @@ func (v *ThreadRealtimeItemBemItemPromoted) decode(c *cursor) {
 	}
 	for c.open('{'); c.more('}'); {
 		switch string(c.name()) {
-		case "item_id":
+		case "itemId":
 			readText(&v.ItemID, c)
 		case "presentation":
 			v.Presentation.decode(c)
-		case "turn_id":
+		case "turnId":
 			readText(&v.TurnID, c)
 		default:
 			c.skip()

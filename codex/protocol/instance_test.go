@@ -141,7 +141,11 @@ func (m *maker) object(s map[string]any, owner string, depth int) pair {
 			in[key], want[key] = v.in, v.want
 		}
 	} else if m.drift.members {
-		in["newInCodex9"] = []any{nil, map[string]any{"deep": json.Number("1")}}
+		added := []any{nil, map[string]any{"deep": json.Number("1")}}
+		in["newInCodex9"] = added
+		if _, ok := open[owner]; ok {
+			want["newInCodex9"] = added
+		}
 	}
 	return p
 }

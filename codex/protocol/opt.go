@@ -79,7 +79,7 @@ func (o Opt[T]) MarshalJSON() ([]byte, error) {
 	if o.state != optValue {
 		return []byte("null"), nil
 	}
-	return json.Marshal(&o.value)
+	return json.Marshal(&o.value, jsontext.AllowDuplicateNames(true))
 }
 
 // UnmarshalJSON is UnmarshalJSONFrom for encoding/json.

@@ -2,6 +2,7 @@ package protocol_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -68,10 +69,14 @@ func dumpBundle(binary string) (*bundle, error) {
 	if err != nil {
 		return nil, err
 	}
+	definitions := root.(map[string]any)["definitions"].(map[string]any)
+	if err := correct(definitions); err != nil {
+		return nil, err
+	}
 	if err := b.compiler.AddResource(b.file, root); err != nil {
 		return nil, err
 	}
-	for name, s := range root.(map[string]any)["definitions"].(map[string]any) {
+	for name, s := range definitions {
 		if name == "v2" {
 			for name, s := range s.(map[string]any) {
 				b.add(name, "v2/"+name, s)
@@ -83,6 +88,49 @@ func dumpBundle(binary string) (*bundle, error) {
 	b.directions()
 	return b, nil
 }
+
+// misspelt are members that the schema calls otherwise than Codex 0.160.1 does:
+// its TypeScript and what it sends agree with each other, not with the schema.
+// The schema is put right before the types are held against it.
+var misspelt = []struct{ definition, tag, wrong, right string }{
+	{"ThreadTimelineEntry", "turnStarted", "turn_id", "turnId"},
+	{"ThreadTimelineEntry", "turnStarted", "started_at", "startedAt"},
+	{"ThreadTimelineEntry", "turnCompleted", "turn_id", "turnId"},
+	{"ThreadTimelineEntry", "turnCompleted", "started_at", "startedAt"},
+	{"ThreadTimelineEntry", "turnCompleted", "completed_at", "completedAt"},
+	{"ThreadTimelineEntry", "turnCompleted", "duration_ms", "durationMs"},
+	{"ThreadRealtimeItem", "bemItemPromoted", "turn_id", "turnId"},
+	{"ThreadRealtimeItem", "bemItemPromoted", "item_id", "itemId"},
+}
+
+func correct(definitions map[string]any) error {
+	for _, m := range misspelt {
+		found := false
+		for _, arm := range definitions["v2"].(map[string]any)[m.definition].(map[string]any)["oneOf"].([]any) {
+			arm := arm.(map[string]any)
+			properties := arm["properties"].(map[string]any)
+			if tag := properties["type"].(map[string]any)["enum"].([]any)[0]; tag != m.tag || properties[m.wrong] == nil {
+				continue
+			}
+			found = true
+			properties[m.right] = properties[m.wrong]
+			delete(properties, m.wrong)
+			for i, name := range arm["required"].([]any) {
+				if name == m.wrong {
+					arm["required"].([]any)[i] = m.right
+				}
+			}
+		}
+		if !found {
+			return fmt.Errorf("%s of %s is no longer called %s in the schema", m.right, m.definition, m.wrong)
+		}
+	}
+	return nil
+}
+
+// open are the objects with members that the schema does not describe, which the
+// types keep; true for those of which the schema does not even say so.
+var open = map[string]bool{"Config": false, "AnalyticsConfig": false, "AppsConfig": true, "AppLinksConfig": true, "AppToolsConfig": true}
 
 func (b *bundle) add(name, pointer string, s any) {
 	if _, twice := b.definitions[name]; twice && strings.HasPrefix(pointer, "v2/") {

@@ -8,7 +8,10 @@
 
 package protocol
 
-import jsontext "github.com/go-json-experiment/json/jsontext"
+import (
+	json "github.com/go-json-experiment/json"
+	jsontext "github.com/go-json-experiment/json/jsontext"
+)
 
 // AccountLoginCompletedNotification is an object, the params of account/login/completed. It comes
 // from the server. Nil stands for both null and absent.
@@ -95,6 +98,20 @@ type AgentMessageDeltaNotification struct {
 // AnalyticsConfig is an object. It comes from the server. Nil stands for both null and absent.
 type AnalyticsConfig struct {
 	Enabled *bool `json:"enabled,omitzero"`
+	// Rest holds the members that no field above describes.
+	Rest map[string]jsontext.Value `json:",embed"`
+}
+
+// MarshalJSON writes the fields and the rest.
+func (v AnalyticsConfig) MarshalJSON() ([]byte, error) {
+	type plain AnalyticsConfig
+	return json.Marshal(plain(v))
+}
+
+// UnmarshalJSON reads the fields and the rest.
+func (v *AnalyticsConfig) UnmarshalJSON(raw []byte) error {
+	type plain AnalyticsConfig
+	return json.Unmarshal(raw, (*plain)(v))
 }
 
 // AppBranding is an object. It comes from the server. Nil stands for both null and absent.
@@ -152,7 +169,22 @@ type AppLinkConfig struct {
 }
 
 // AppLinksConfig is an object. No method refers to it.
-type AppLinksConfig struct{}
+type AppLinksConfig struct {
+	// Rest holds the members that no field above describes.
+	Rest map[string]jsontext.Value `json:",embed"`
+}
+
+// MarshalJSON writes the fields and the rest.
+func (v AppLinksConfig) MarshalJSON() ([]byte, error) {
+	type plain AppLinksConfig
+	return json.Marshal(plain(v))
+}
+
+// UnmarshalJSON reads the fields and the rest.
+func (v *AppLinksConfig) UnmarshalJSON(raw []byte) error {
+	type plain AppLinksConfig
+	return json.Unmarshal(raw, (*plain)(v))
+}
 
 // AppListUpdatedNotification is an object, the params of app/list/updated. It comes from the
 // server.
@@ -233,7 +265,22 @@ type AppToolSummary struct {
 }
 
 // AppToolsConfig is an object. No method refers to it.
-type AppToolsConfig struct{}
+type AppToolsConfig struct {
+	// Rest holds the members that no field above describes.
+	Rest map[string]jsontext.Value `json:",embed"`
+}
+
+// MarshalJSON writes the fields and the rest.
+func (v AppToolsConfig) MarshalJSON() ([]byte, error) {
+	type plain AppToolsConfig
+	return json.Marshal(plain(v))
+}
+
+// UnmarshalJSON reads the fields and the rest.
+func (v *AppToolsConfig) UnmarshalJSON(raw []byte) error {
+	type plain AppToolsConfig
+	return json.Unmarshal(raw, (*plain)(v))
+}
 
 // ApplicationNetworkRequirements is an object. It comes from the server.
 type ApplicationNetworkRequirements struct {
@@ -266,6 +313,20 @@ type ApplyPatchApprovalResponse struct {
 // AppsConfig is an object. It comes from the server. Nil stands for both null and absent.
 type AppsConfig struct {
 	Default *AppsDefaultConfig `json:"_default,omitzero"`
+	// Rest holds the members that no field above describes.
+	Rest map[string]jsontext.Value `json:",embed"`
+}
+
+// MarshalJSON writes the fields and the rest.
+func (v AppsConfig) MarshalJSON() ([]byte, error) {
+	type plain AppsConfig
+	return json.Marshal(plain(v))
+}
+
+// UnmarshalJSON reads the fields and the rest.
+func (v *AppsConfig) UnmarshalJSON(raw []byte) error {
+	type plain AppsConfig
+	return json.Unmarshal(raw, (*plain)(v))
 }
 
 // AppsDefaultConfig is an object. It comes from the server. Nil stands for both null and absent.
@@ -719,6 +780,20 @@ type Config struct {
 	ServiceTier                     *string                     `json:"service_tier,omitzero"`
 	Tools                           *ToolsV2                    `json:"tools,omitzero"`
 	WebSearch                       *WebSearchMode              `json:"web_search,omitzero"`
+	// Rest holds the members that no field above describes.
+	Rest map[string]jsontext.Value `json:",embed"`
+}
+
+// MarshalJSON writes the fields and the rest.
+func (v Config) MarshalJSON() ([]byte, error) {
+	type plain Config
+	return json.Marshal(plain(v))
+}
+
+// UnmarshalJSON reads the fields and the rest.
+func (v *Config) UnmarshalJSON(raw []byte) error {
+	type plain Config
+	return json.Unmarshal(raw, (*plain)(v))
 }
 
 // ConfigBatchWriteParams is an object, the params of config/batchWrite. It travels to the server.

@@ -24,6 +24,12 @@ func decodeFrom(dec *jsontext.Decoder, d decoder) error {
 	return decodeAll(text, d)
 }
 
+// encode writes v for encoding/json, which does not mind that a member which
+// [Unknown] keeps may be there twice.
+func encode(v json.MarshalerTo) ([]byte, error) {
+	return json.Marshal(v, jsontext.AllowDuplicateNames(true))
+}
+
 var errNotObject = errors.New("the arm is not written as a JSON object")
 
 // encodeTagged writes the arm as an object that starts with the tag.

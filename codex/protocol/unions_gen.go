@@ -67,7 +67,7 @@ func (u *Account) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u Account) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -124,7 +124,7 @@ func (u *AgentMessageInputContent) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u AgentMessageInputContent) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -199,7 +199,7 @@ func (u *AskForApproval) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u AskForApproval) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -264,7 +264,7 @@ func (u *BedrockSetupParams) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u BedrockSetupParams) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -312,7 +312,7 @@ func (u *CapabilityRootLocation) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u CapabilityRootLocation) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -357,7 +357,7 @@ func (u *ClientNotification) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u ClientNotification) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -2082,7 +2082,7 @@ func (u *ClientRequest) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u ClientRequest) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -2206,7 +2206,7 @@ func (u *CodexErrorInfo) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u CodexErrorInfo) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -2298,7 +2298,7 @@ func (u *CommandAction) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u CommandAction) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -2384,7 +2384,7 @@ func (u *CommandExecutionApprovalDecision) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u CommandExecutionApprovalDecision) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -2514,7 +2514,7 @@ func (u *ConfigLayerSource) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u ConfigLayerSource) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -2594,7 +2594,7 @@ func (u *ConfiguredHookHandler) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u ConfiguredHookHandler) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -2670,7 +2670,7 @@ func (u *ContentItem) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u ContentItem) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -2739,7 +2739,7 @@ func (u *DynamicToolCallOutputContentItem) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u DynamicToolCallOutputContentItem) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -2789,7 +2789,7 @@ func (u *DynamicToolNamespaceTool) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u DynamicToolNamespaceTool) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -2850,7 +2850,7 @@ func (u *DynamicToolSpec) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u DynamicToolSpec) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -2916,7 +2916,7 @@ func (u *FileChange) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u FileChange) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -2981,7 +2981,7 @@ func (u *FileSystemPath) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u FileSystemPath) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -3068,7 +3068,7 @@ func (u *FileSystemSpecialPath) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u FileSystemSpecialPath) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -3120,7 +3120,7 @@ func (u *ForcedChatgptWorkspaceIds) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u ForcedChatgptWorkspaceIds) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -3175,7 +3175,7 @@ func (u *FunctionCallOutputBody) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u FunctionCallOutputBody) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -3256,7 +3256,7 @@ func (u *FunctionCallOutputContentItem) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u FunctionCallOutputContentItem) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -3379,7 +3379,7 @@ func (u *GuardianApprovalReviewAction) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u GuardianApprovalReviewAction) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -3466,7 +3466,7 @@ func (u *HookMetadata) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u HookMetadata) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -3521,7 +3521,7 @@ func (u *ImageGenerationFailure) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u ImageGenerationFailure) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -3575,7 +3575,7 @@ func (u *JSONRPCMessage) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u JSONRPCMessage) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -3628,7 +3628,7 @@ func (u *LocalShellAction) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u LocalShellAction) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -3730,7 +3730,7 @@ func (u *LoginAccountParams) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u LoginAccountParams) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -3812,7 +3812,7 @@ func (u *LoginAccountResponse) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u LoginAccountResponse) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -3863,7 +3863,7 @@ func (u *McpElicitationEnumSchema) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u McpElicitationEnumSchema) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -3912,7 +3912,7 @@ func (u *McpElicitationMultiSelectEnumSchema) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u McpElicitationMultiSelectEnumSchema) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -3970,7 +3970,7 @@ func (u *McpElicitationPrimitiveSchema) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u McpElicitationPrimitiveSchema) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -4020,7 +4020,7 @@ func (u *McpElicitationSingleSelectEnumSchema) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u McpElicitationSingleSelectEnumSchema) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -4128,7 +4128,7 @@ func (u *McpServerElicitationRequestParams) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u McpServerElicitationRequestParams) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -4204,7 +4204,7 @@ func (u *MultiAgentMode) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u MultiAgentMode) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -4286,7 +4286,7 @@ func (u *ParsedCommand) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u ParsedCommand) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -4347,7 +4347,7 @@ func (u *PatchChangeKind) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u PatchChangeKind) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -4424,7 +4424,7 @@ func (u *PluginSource) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u PluginSource) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -4480,7 +4480,7 @@ func (u *ReasoningItemContent) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u ReasoningItemContent) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -4529,7 +4529,7 @@ func (u *ReasoningItemReasoningSummary) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u ReasoningItemReasoningSummary) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -4580,7 +4580,7 @@ func (u *RequestId) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u RequestId) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -4645,7 +4645,7 @@ func (u *ResourceContent) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u ResourceContent) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -4898,7 +4898,7 @@ func (u *ResponseItem) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u ResponseItem) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -4973,7 +4973,7 @@ func (u *ResponsesApiWebSearchAction) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u ResponsesApiWebSearchAction) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -5066,7 +5066,7 @@ func (u *ReviewDecision) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u ReviewDecision) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -5148,7 +5148,7 @@ func (u *ReviewTarget) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u ReviewTarget) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -5223,7 +5223,7 @@ func (u *SandboxPolicy) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u SandboxPolicy) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -5300,7 +5300,7 @@ func (u *ScheduledTaskSchedule) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u ScheduledTaskSchedule) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -6129,7 +6129,7 @@ func (u *ServerNotification) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u ServerNotification) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -6293,7 +6293,7 @@ func (u *ServerRequest) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u ServerRequest) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -6375,7 +6375,7 @@ func (u *SessionSource) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u SessionSource) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -6462,7 +6462,7 @@ func (u *SubAgentSource) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u SubAgentSource) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -6751,7 +6751,7 @@ func (u *ThreadItem) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u ThreadItem) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -6798,7 +6798,7 @@ func (u *ThreadItemsListAnchor) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u ThreadItemsListAnchor) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -6847,7 +6847,7 @@ func (u *ThreadItemsListCursor) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u ThreadItemsListCursor) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -6902,7 +6902,7 @@ func (u *ThreadListCwdFilter) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u ThreadListCwdFilter) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -6973,7 +6973,7 @@ func (u *ThreadRealtimeBemItemPresentation) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u ThreadRealtimeBemItemPresentation) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -7020,9 +7020,9 @@ func (*ThreadRealtimeItemTranscriptSegment) threadRealtimeItemTag() string {
 
 // ThreadRealtimeItemBemItemPromoted is the arm bemItemPromoted of ThreadRealtimeItem.
 type ThreadRealtimeItemBemItemPromoted struct {
-	ItemID       string                            `json:"item_id"`
+	ItemID       string                            `json:"itemId"`
 	Presentation ThreadRealtimeBemItemPresentation `json:"presentation"`
-	TurnID       string                            `json:"turn_id"`
+	TurnID       string                            `json:"turnId"`
 }
 
 func (*ThreadRealtimeItemBemItemPromoted) threadRealtimeItemTag() string {
@@ -7054,7 +7054,7 @@ func (u *ThreadRealtimeItem) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u ThreadRealtimeItem) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -7127,7 +7127,7 @@ func (u *ThreadRealtimeStartTransport) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u ThreadRealtimeStartTransport) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -7195,7 +7195,7 @@ func (u *ThreadStatus) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u ThreadStatus) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -7244,8 +7244,8 @@ func (*ThreadTimelineEntryRealtime) threadTimelineEntryTag() string {
 // ThreadTimelineEntryTurnStarted is the arm turnStarted of ThreadTimelineEntry.
 type ThreadTimelineEntryTurnStarted struct {
 	Position  uint64 `json:"position"`
-	StartedAt *int64 `json:"started_at,omitzero"`
-	TurnID    string `json:"turn_id"`
+	StartedAt *int64 `json:"startedAt,omitzero"`
+	TurnID    string `json:"turnId"`
 }
 
 func (*ThreadTimelineEntryTurnStarted) threadTimelineEntryTag() string {
@@ -7254,13 +7254,13 @@ func (*ThreadTimelineEntryTurnStarted) threadTimelineEntryTag() string {
 
 // ThreadTimelineEntryTurnCompleted is the arm turnCompleted of ThreadTimelineEntry.
 type ThreadTimelineEntryTurnCompleted struct {
-	CompletedAt *int64     `json:"completed_at,omitzero"`
-	DurationMs  *int64     `json:"duration_ms,omitzero"`
+	CompletedAt *int64     `json:"completedAt,omitzero"`
+	DurationMs  *int64     `json:"durationMs,omitzero"`
 	Error       *TurnError `json:"error,omitzero"`
 	Position    uint64     `json:"position"`
-	StartedAt   *int64     `json:"started_at,omitzero"`
+	StartedAt   *int64     `json:"startedAt,omitzero"`
 	Status      TurnStatus `json:"status"`
-	TurnID      string     `json:"turn_id"`
+	TurnID      string     `json:"turnId"`
 }
 
 func (*ThreadTimelineEntryTurnCompleted) threadTimelineEntryTag() string {
@@ -7283,7 +7283,7 @@ func (u *ThreadTimelineEntry) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u ThreadTimelineEntry) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -7390,7 +7390,7 @@ func (u *UserInput) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u UserInput) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -7468,7 +7468,7 @@ func (u *UserVerificationErrorDetails) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u UserVerificationErrorDetails) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.
@@ -7542,7 +7542,7 @@ func (u *WebSearchAction) UnmarshalJSON(raw []byte) error {
 
 // MarshalJSON is MarshalJSONTo for encoding/json.
 func (u WebSearchAction) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u)
+	return encode(u)
 }
 
 // MarshalJSONTo writes the arm.

@@ -113,14 +113,39 @@ func (e *emitter) structs(f *jen.File) {
 		switch t.Kind {
 		case model.KindStruct:
 			f.Comment(e.typeDoc(t))
-			f.Type().Id(t.Name).Struct(e.fields(t.Fields)...)
+			fields := e.fields(t.Fields)
+			if t.Rest {
+				fields = append(fields, jen.Comment("// Rest holds the members that no field above describes.").Line().
+					Id("Rest").Map(jen.String()).Qual(jsontextPath, "Value").Tag(map[string]string{"json": ",embed"}))
+			}
+			f.Type().Id(t.Name).Struct(fields...)
 			f.Line()
+			if t.Rest {
+				openJSON(f, t.Name)
+			}
 		case model.KindNullable:
 			f.Comment(e.typeDoc(t))
 			f.Type().Id(t.Name).Op("=").Id("Opt").Types(ref(t.Elem))
 			f.Line()
 		}
 	}
+}
+
+// openJSON writes what encoding/json needs to keep members that no field
+// describes, for which it has no rule of its own.
+func openJSON(f *jen.File, name string) {
+	f.Comment("MarshalJSON writes the fields and the rest.")
+	f.Func().Params(jen.Id("v").Id(name)).Id("MarshalJSON").Params().Params(jen.Index().Byte(), jen.Error()).Block(
+		jen.Type().Id("plain").Id(name),
+		jen.Return(jen.Qual(jsonPath, "Marshal").Call(jen.Id("plain").Call(jen.Id("v")))),
+	)
+	f.Line()
+	f.Comment("UnmarshalJSON reads the fields and the rest.")
+	f.Func().Params(jen.Id("v").Op("*").Id(name)).Id("UnmarshalJSON").Params(jen.Id("raw").Index().Byte()).Error().Block(
+		jen.Type().Id("plain").Id(name),
+		jen.Return(jen.Qual(jsonPath, "Unmarshal").Call(jen.Id("raw"), jen.Parens(jen.Op("*").Id("plain")).Call(jen.Id("v")))),
+	)
+	f.Line()
 }
 
 func (e *emitter) strings(f *jen.File) {

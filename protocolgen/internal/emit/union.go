@@ -129,7 +129,7 @@ func (e *emitter) unionJSON(f *jen.File, t *model.Type) {
 	f.Line()
 	f.Comment("MarshalJSON is MarshalJSONTo for encoding/json.")
 	f.Func().Params(u().Id(t.Name)).Id("MarshalJSON").Params().Params(jen.Index().Byte(), jen.Error()).Block(
-		jen.Return(jen.Qual(jsonPath, "Marshal").Call(u())),
+		jen.Return(jen.Id("encode").Call(u())),
 	)
 	f.Line()
 	f.Comment("MarshalJSONTo writes the arm.")

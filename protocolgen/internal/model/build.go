@@ -133,6 +133,13 @@ func (b *builder) define(t *Type) error {
 		t.Kind = KindStruct
 		var err error
 		t.Fields, err = b.fields(t, t.Name, s, "")
+		_, t.Rest = lookup(b.used, "open", b.exceptions.Open, t.Name)
+		if more := s.AdditionalProperties; more != nil && more.Any() {
+			t.Rest = true
+		}
+		if t.Rest && t.Pushed {
+			return fmt.Errorf("no rule for an open object among what the server pushes")
+		}
 		return err
 	}
 	return fmt.Errorf("no rule for a definition of type %q", s.Type)
@@ -205,6 +212,9 @@ func (b *builder) fields(t *Type, path string, s *load.Schema, skip string) ([]*
 		f, err := b.field(t, path, wire, inner[wire], required[wire])
 		if err != nil {
 			return nil, err
+		}
+		if name, ok := lookup(b.used, "members", b.exceptions.Members, path+"."+wire); ok {
+			f.Wire, f.Go = name, GoName(name)
 		}
 		f.Experimental = !t.Experimental && stable != nil && stable[wire] == nil
 		list = append(list, f)

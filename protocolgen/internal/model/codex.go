@@ -3,7 +3,24 @@ package model
 // Codex returns the exceptions for the protocol of Codex 0.160.1.
 func Codex() *Exceptions {
 	const noParams = "takes no params, so there is no params name to derive it from"
+	const misspelt = "the JSON schema writes it with an underscore; Codex itself, and the TypeScript it generates, do not"
+	const flattened = "Codex keeps a map in it, keyed by the user's own names, which the JSON schema leaves out and the generated TypeScript shows"
 	return &Exceptions{
+		Members: map[string]Entry[string]{
+			"ThreadTimelineEntryTurnStarted.turn_id":        {"turnId", misspelt},
+			"ThreadTimelineEntryTurnStarted.started_at":     {"startedAt", misspelt},
+			"ThreadTimelineEntryTurnCompleted.turn_id":      {"turnId", misspelt},
+			"ThreadTimelineEntryTurnCompleted.started_at":   {"startedAt", misspelt},
+			"ThreadTimelineEntryTurnCompleted.completed_at": {"completedAt", misspelt},
+			"ThreadTimelineEntryTurnCompleted.duration_ms":  {"durationMs", misspelt},
+			"ThreadRealtimeItemBemItemPromoted.turn_id":     {"turnId", misspelt},
+			"ThreadRealtimeItemBemItemPromoted.item_id":     {"itemId", misspelt},
+		},
+		Open: map[string]Entry[bool]{
+			"AppsConfig":     {true, flattened},
+			"AppLinksConfig": {true, flattened},
+			"AppToolsConfig": {true, flattened},
+		},
 		Results: map[string]Entry[string]{
 			"memory/reset":                             {"MemoryResetResponse", noParams},
 			"rollout/compress":                         {"RolloutCompressResponse", noParams},

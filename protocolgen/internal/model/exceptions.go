@@ -13,6 +13,8 @@ type Exceptions struct {
 	Results    map[string]Entry[string] // request method → result type
 	Names      map[string]Entry[string] // "Union/tag" or "Enum/value" → Go name, without the type's name in front
 	Arms       map[string]Entry[string] // "Union/index" → name of an arm that the schema does not name
+	Members    map[string]Entry[string] // "Type.member" or "Arm.member" → the name that Codex really uses
+	Open       map[string]Entry[bool]   // object → has members that the schema does not describe
 	Unions     map[string]Entry[[]Pick] // untagged union → how to tell its arms apart
 	Reads      map[string]Entry[bool]   // request method → reads rather than mutates
 	Deprecated map[string]Entry[bool]   // method → deprecated
@@ -42,7 +44,7 @@ func (e *Exceptions) check(u used) error {
 		name    string
 		reasons map[string]string
 	}{
-		{"results", reasons(e.Results)}, {"names", reasons(e.Names)}, {"arms", reasons(e.Arms)},
+		{"results", reasons(e.Results)}, {"names", reasons(e.Names)}, {"arms", reasons(e.Arms)}, {"members", reasons(e.Members)}, {"open", reasons(e.Open)},
 		{"unions", reasons(e.Unions)}, {"reads", reasons(e.Reads)}, {"deprecated", reasons(e.Deprecated)},
 	} {
 		for _, key := range slices.Sorted(maps.Keys(table.reasons)) {

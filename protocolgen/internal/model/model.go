@@ -43,6 +43,7 @@ type Type struct {
 	Used         []string // wire methods that name the type directly, with the role in front
 
 	Fields []*Field // KindStruct; the fields beside the arm of a KindUnion
+	Rest   bool     // KindStruct; it has members that no field describes, to be kept
 	Values []*Value // KindEnum
 	Union  *Union   // KindUnion
 	Elem   *Ref     // KindNullable
