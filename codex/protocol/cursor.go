@@ -61,7 +61,7 @@ func (c *cursor) peek() byte {
 
 // end requires that nothing but space follows.
 func (c *cursor) end() error {
-	if c.err == nil && c.peek() != 0 {
+	if c.space(); c.err == nil && c.at < len(c.text) {
 		c.fail("text after the value")
 	}
 	return c.err

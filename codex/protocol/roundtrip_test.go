@@ -122,8 +122,8 @@ func equal(a, b any) bool {
 		return ok && slices.EqualFunc(a, b, equal)
 	case stdjson.Number:
 		b, ok := b.(stdjson.Number)
-		if !ok {
-			return false
+		if !ok || a == b {
+			return ok
 		}
 		x, okx := new(big.Rat).SetString(string(a))
 		y, oky := new(big.Rat).SetString(string(b))
