@@ -106,8 +106,8 @@ var requests = []row{
 
 	// Memory and rollouts.
 	{"memory/status", `{}`, "", inside},
-	{"memory/reset", ``, "", inside},
-	{"rollout/compress", ``, "", inside},
+	{"memory/reset", `null`, "", inside},
+	{"rollout/compress", `null`, "", inside},
 
 	// Skills, hooks, plugins, apps.
 	{"skills/list", `{}`, "", inside},
@@ -168,19 +168,19 @@ var requests = []row{
 	{"environment/status", `{"environmentId":"none"}`, "", inside},
 	{"environment/info", `{"environmentId":"none"}`, "unknown environment id", inside},
 	{"environment/add", `{"environmentId":"","execServerUrl":""}`, "environment id cannot be empty", network},
-	{"windowsSandbox/readiness", ``, "", inside},
+	{"windowsSandbox/readiness", `null`, "", inside},
 	{"windowsSandbox/setupStart", `{"mode":"elevated","cwd":"relative"}`, "without a base path", system},
 
 	// Configuration.
 	{"config/read", `{"includeLayers":true}`, "", inside},
 	{"config/value/write", `{"keyPath":"model_verbosity","mergeStrategy":"replace","value":"low"}`, "", inside},
 	{"config/batchWrite", `{"edits":[]}`, "", inside},
-	{"config/mcpServer/reload", ``, "", inside},
-	{"configRequirements/read", ``, "", inside},
+	{"config/mcpServer/reload", `null`, "", inside},
+	{"configRequirements/read", `null`, "", inside},
 	{"externalAgentConfig/detect", `{"cwds":["$WORK"]}`, "", inside},
 	{"externalAgentConfig/import", `{"migrationItems":[]}`, "", inside},
 	{"externalAgentConfig/import/recordHistory", `{"providerId":"x","itemTypeResults":[]}`, "", inside},
-	{"externalAgentConfig/import/readHistories", ``, "", inside},
+	{"externalAgentConfig/import/readHistories", `null`, "", inside},
 
 	// MCP.
 	{"mcpServerStatus/list", `{}`, "", inside},
@@ -191,8 +191,8 @@ var requests = []row{
 	{"mcpServer/event/stream/stop", `{"subscriptionId":"s"}`, "", inside},
 
 	// Remote control.
-	{"remoteControl/status/read", ``, "", inside},
-	{"remoteControl/enable", ``, "requires ChatGPT authentication", remote},
+	{"remoteControl/status/read", `null`, "", inside},
+	{"remoteControl/enable", `null`, "requires ChatGPT authentication", remote},
 	{"remoteControl/disable", `null`, "requires ChatGPT authentication", remote},
 	{"remoteControl/pairing/start", `{}`, "requires remote control to be enabled", remote},
 	{"remoteControl/pairing/status", `{}`, "requires pairingCode or manualPairingCode", remote},
@@ -201,18 +201,18 @@ var requests = []row{
 
 	// Accounts.
 	{"account/read", `{}`, "", inside},
-	{"account/gatewayOAuth/read", ``, "", inside},
-	{"account/gatewayOAuth/login", ``, "does not use gateway OAuth", account},
-	{"account/gatewayOAuth/cancel", ``, "", inside},
-	{"account/rateLimits/read", ``, "authentication required", account},
+	{"account/gatewayOAuth/read", `null`, "", inside},
+	{"account/gatewayOAuth/login", `null`, "does not use gateway OAuth", account},
+	{"account/gatewayOAuth/cancel", `null`, "", inside},
+	{"account/rateLimits/read", `null`, "authentication required", account},
 	{"account/rateLimitResetCredit/consume", `{"idempotencyKey":""}`, "idempotencyKey must not be empty", account},
-	{"account/usage/read", ``, "authentication required", account},
-	{"account/workspaceMessages/read", ``, "authentication required", account},
+	{"account/usage/read", `null`, "authentication required", account},
+	{"account/workspaceMessages/read", `null`, "authentication required", account},
 	{"account/sendAddCreditsNudgeEmail", `{"creditType":"credits"}`, "authentication required", account},
 	{"account/bedrock/discover", `{}`, "", inside},
 	{"account/bedrock/setup", `{"type":"profile","profile":"p","region":""}`, "does not support region", account},
 	{"account/login/start", `{"type":"apiKey","apiKey":"none"}`, "", inside}, // only written to the isolated home
 	{"account/login/cancel", `{"loginId":"none"}`, "invalid login id", inside},
-	{"account/logout", ``, "", inside},
+	{"account/logout", `null`, "", inside},
 	{"feedback/upload", `{"classification":"bug"}`, "disabled by configuration", network},
 }
