@@ -125,7 +125,7 @@ func raise(ctx context.Context, dir string, model *codextest.Model) (*stage, err
 	if err := os.WriteFile(filepath.Join(home.Work, "notes.txt"), []byte(demoNotes), 0o600); err != nil {
 		return nil, err
 	}
-	own := &owner{held: io.NopCloser(nil)}
+	own := newOwner(io.NopCloser(nil))
 	own.manager, err = worker.NewManager(worker.Options{
 		StateDir: filepath.Join(dir, "state"),
 		Codex:    codex.Options{Env: home.Env(), Client: codex.ClientInfo{Version: moduleVersion()}},
@@ -145,20 +145,23 @@ func raise(ctx context.Context, dir string, model *codextest.Model) (*stage, err
 
 // tell runs the story and shows it as it happens.
 func tell(ctx context.Context, stage *stage, tale *story, t *timeline) error {
-	conn := stage.own.controller.Connect(ctx)
+	conn := stage.own.controller.Connect()
 	defer conn.Close()
-	f := &follower{link: &link{Conn: conn, own: stage.own}, show: t}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	f := &follower{show: t}
+	f.attach(ctx, &link{Conn: conn, own: stage.own})
 	set := control.Command{ID: "demo-1", Name: control.GoalSet, Text: demoFirst, Budget: protocol.Some[int64](demoBudget)}
-	if _, err := f.begin(ctx, set); err != nil {
+	if _, err := f.begin(set); err != nil {
 		return err
 	}
 	// The first turn is held in the middle of an answer: now the goal is replaced.
-	if err := reach(ctx, conn, f, tale.replaced); err != nil {
+	if err := reach(f, tale.replaced); err != nil {
 		return err
 	}
 	asked := time.Now()
 	t.say("", "replace", fmt.Sprintf("while turn %d runs: %s", t.count, demoSecond))
-	if _, err := f.begin(ctx, control.Command{ID: "demo-2", Name: control.GoalSet, Text: demoSecond}); err != nil {
+	if _, err := f.begin(control.Command{ID: "demo-2", Name: control.GoalSet, Text: demoSecond}); err != nil {
 		return err
 	}
 	t.say("", "acknowledged", fmt.Sprintf("by Codex after %d ms", time.Since(asked).Milliseconds()))
@@ -177,24 +180,18 @@ func tell(ctx context.Context, stage *stage, tale *story, t *timeline) error {
 }
 
 // reach shows events until the gate holds an answer.
-func reach(ctx context.Context, conn *control.Conn, f *follower, gate *codextest.Gate) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	events := pump(ctx, conn)
+func reach(f *follower, gate *codextest.Gate) error {
 	for {
 		select {
-		case in := <-events:
+		case in, open := <-f.events:
+			if !open {
+				return context.Canceled
+			}
 			if in.err != nil {
 				return in.err
 			}
 			f.take(in.event)
 		case <-gate.Reached():
-			cancel()
-			for in := range events { // what was read already
-				if in.err == nil {
-					f.take(in.event)
-				}
-			}
 			return nil
 		}
 	}
@@ -280,4 +277,5 @@ func (t *timeline) finish(ended *control.OperationEnded) error {
 
 func (t *timeline) note(string) error { return nil }
 func (t *timeline) tick() error       { return nil }
+func (t *timeline) pause() error      { return nil }
 func (t *timeline) end() error        { return nil }

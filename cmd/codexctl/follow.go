@@ -13,12 +13,19 @@ import (
 	"github.com/codexctl/codexctl/codex/control"
 )
 
-// follower watches one operation to its end.
+// follower watches one operation to its end. It alone reads the stream.
 type follower struct {
 	link    *link
+	events  <-chan incoming
 	show    show
 	timeout time.Duration // 0: none
 	prompt  bool          // the operation was begun by a prompt
+
+	questions <-chan question // what the person at the terminal is asked; nil: nobody asks
+	answers   <-chan string   // lines they write
+	terminal  io.Writer       // where they are put
+	asking    *question       // the one that waits for a line
+	held      []control.Event // what came while a question stood on the terminal
 
 	operation string // its id; "" until it is known
 	ended     *control.OperationEnded
@@ -55,20 +62,41 @@ func pump(ctx context.Context, conn *control.Conn) <-chan incoming {
 
 var errDetached = errors.New("not waiting any longer; the work goes on (codexctl stop ends it)")
 
-// begin sends the command that begins or changes the operation, shows what comes
-// meanwhile and returns the result.
-func (f *follower) begin(ctx context.Context, cmd control.Command) (*control.Value, error) {
-	value, err := f.link.Do(ctx, cmd, func(e control.Event) { f.take(e) })
-	if err != nil {
-		return nil, commandError(err)
+// attach begins to read the stream, until ctx ends.
+func (f *follower) attach(ctx context.Context, l *link) {
+	f.link, f.events = l, pump(ctx, l.Conn)
+}
+
+// begin sends a command, shows what comes meanwhile and returns the result. A
+// command that begins or joins an operation makes it the one to follow.
+func (f *follower) begin(cmd control.Command) (*control.Value, error) {
+	if err := f.link.Send(cmd); err != nil {
+		return nil, err
 	}
-	f.operation = value.Operation
-	return value, nil
+	for in := range f.events {
+		if in.err != nil {
+			return nil, control.Lost(cmd, in.err)
+		}
+		f.take(in.event)
+		if r, ok := in.event.Payload.(*control.CommandResult); ok && r.ID == cmd.ID {
+			value, err := r.Unpack()
+			if err != nil {
+				return nil, commandError(err)
+			}
+			f.operation = value.Operation
+			return value, nil
+		}
+	}
+	return nil, context.Canceled
 }
 
 // take shows an event and remembers what matters.
 func (f *follower) take(e control.Event) {
-	_ = f.show.event(e)
+	if f.asking != nil {
+		f.held = append(f.held, e)
+	} else {
+		_ = f.show.event(e)
+	}
 	switch p := e.Payload.(type) {
 	case *control.OperationEnded:
 		f.ended = p
@@ -90,9 +118,6 @@ func (f *follower) wait(ctx context.Context, onTurn func()) error {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	events := pump(ctx, f.link.Conn)
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	var deadline <-chan time.Time
@@ -103,7 +128,10 @@ func (f *follower) wait(ctx context.Context, onTurn func()) error {
 	}
 	for !f.over() {
 		select {
-		case in := <-events:
+		case in, open := <-f.events:
+			if !open {
+				return context.Cause(ctx)
+			}
 			if in.err != nil {
 				return f.lost(in.err)
 			}
@@ -113,7 +141,15 @@ func (f *follower) wait(ctx context.Context, onTurn func()) error {
 				onTurn()
 			}
 		case <-tick.C:
-			_ = f.show.tick()
+			if f.asking == nil {
+				_ = f.show.tick()
+			}
+		case q := <-f.nextQuestion():
+			f.ask(q)
+		case line := <-f.answers:
+			f.answered(line)
+		case <-f.withdrawn():
+			f.settle(false, "settled elsewhere")
 		case <-deadline:
 			f.timedOut = true
 			if err := f.stop("time is up; pausing the goal and stopping"); err != nil {
@@ -129,6 +165,30 @@ func (f *follower) wait(ctx context.Context, onTurn func()) error {
 			if err := f.stop("stopping; once more to end at once"); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// stay keeps an owner going while others have work on it, begun after its own.
+func (f *follower) stay(ctx context.Context) error {
+	if f.link.own == nil {
+		return nil
+	}
+	for !f.link.own.controller.Retire() {
+		op := f.link.own.worker.Status().Operation
+		if op == nil || op.ID() == f.operation { // a command of somebody's is on its way
+			select {
+			case <-time.After(10 * time.Millisecond):
+				continue
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		_ = f.show.note("another command has begun new work; staying until it is done")
+		f.operation, f.timeout, f.stopping = op.ID(), 0, false
+		if err := f.wait(ctx, nil); err != nil {
+			return err
 		}
 	}
 	return nil

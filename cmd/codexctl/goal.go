@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,31 +15,39 @@ import (
 )
 
 type goalOptions struct {
-	streams streams
-	key     keyOptions
-	codex   codexOptions
-	budget  budgetFlag
-	timeout timeoutFlag
-	json    bool
-	wait    bool
+	operateOptions
+	budget budgetFlag
 }
 
 func newGoal(s streams) *cobra.Command {
-	o := &goalOptions{streams: s}
+	o := &goalOptions{operateOptions: operateOptions{streams: s}}
 	cmd := &cobra.Command{
-		Use:   "goal [OBJECTIVE | pause | resume | clear | edit TEXT]",
-		Short: "Run a goal, replace the one that runs, or change it",
-		Args:  cobra.ArbitraryArgs,
-		RunE:  func(cmd *cobra.Command, args []string) error { return runGoal(cmd.Context(), o, args) },
+		Use:   goal.Name + " " + goal.Describe(nil, nil).ArgumentHelp,
+		Short: "Run a goal, replace the one that runs, change it or show it",
+		Long: `Run a goal, replace the one that runs, change it or show it.
+
+With an OBJECTIVE this process runs the goal in the foreground until it is no longer
+active; Ctrl-C stops it. If another process runs one for the same project, session and
+directory, its objective is replaced while it runs, and this command returns when Codex
+has acknowledged that (--wait follows it to the end).
+
+Without arguments the goal is shown; --budget alone changes the budget of the goal.
+TEXT may be - for standard input or @FILE. Text from there is never one of the words
+pause, resume, clear and edit.`,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: completeWords,
+		RunE:              func(cmd *cobra.Command, args []string) error { return runGoal(cmd.Context(), o, args) },
 	}
-	flags := cmd.Flags()
-	flags.Var(&o.budget, "budget", "the goal's total in tokens, such as 50000 or 50k; none removes it")
-	flags.Var(&o.timeout, "timeout", "pause the goal and stop after this time, such as 30m")
-	flags.BoolVar(&o.json, "json", false, "print one event a line")
-	flags.BoolVar(&o.wait, "wait", false, "follow a goal that another process owns to its end")
-	o.key.register(flags)
-	o.codex.register(flags)
+	cmd.Flags().Var(&o.budget, "budget", "the goal's total in tokens, such as 50000 or 50k; none removes it")
+	o.register(cmd.Flags())
 	return cmd
+}
+
+func completeWords(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return goal.Words(), cobra.ShellCompDirectiveNoFileComp
 }
 
 // readGoal makes the command of the arguments, with references to other texts
@@ -66,107 +73,90 @@ func runGoal(ctx context.Context, o *goalOptions, args []string) error {
 	if err != nil {
 		return err
 	}
+	return driveGoal(ctx, o, parsed)
+}
+
+// wireNames are the commands of the control wire for each action.
+var wireNames = map[goal.Action]control.Name{
+	goal.Show: control.GoalShow, goal.Set: control.GoalSet, goal.Edit: control.GoalEdit,
+	goal.Pause: control.GoalPause, goal.Resume: control.GoalResume, goal.Clear: control.GoalClear,
+}
+
+// driveGoal carries out a goal command, however it was written.
+func driveGoal(ctx context.Context, o *goalOptions, parsed goal.Command) (err error) {
 	if parsed.Text != "" {
 		if parsed.Text, err = worker.TrimObjective(parsed.Text); err != nil {
 			return &exitError{exitUsage, err}
 		}
 	}
-	if err := o.codex.check(); err != nil {
+	if err := o.check(); err != nil {
 		return err
 	}
 	at, err := newSite(o.streams, o.key)
 	if err != nil {
 		return err
 	}
-	return driveGoal(ctx, o, at, parsed)
+	cmd := control.Command{ID: o.commandID(), Name: wireNames[parsed.Action], Text: parsed.Text, Budget: o.budget.value}
+	budgeted := !o.budget.value.IsAbsent()
+	switch parsed.Action {
+	case goal.Set, goal.Resume:
+		first := view.State{Goal: goal.None, Objective: parsed.Text, Now: "starting Codex"}
+		if n, ok := o.budget.value.Get(); ok {
+			first.Budget = &n
+		}
+		if parsed.Action == goal.Resume {
+			if err := needStored(ctx, at, o.key); err != nil {
+				return err
+			}
+		}
+		return o.drive(ctx, at, cmd, first)
+	case goal.Show:
+		if budgeted {
+			cmd.Name = control.GoalEdit
+		}
+	case goal.Pause, goal.Clear:
+		if budgeted {
+			return usageError("--budget does not go with %s", parsed.Action)
+		}
+	}
+	return o.touch(ctx, at, cmd)
 }
 
-func driveGoal(ctx context.Context, o *goalOptions, at site, parsed goal.Command) (err error) {
-	first := view.State{Goal: goal.None, Objective: parsed.Text, Now: "starting Codex"}
-	if n, ok := o.budget.value.Get(); ok {
-		first.Budget = &n
+// touch carries out a command that begins no work: on the owner, or with no
+// owner for a moment in this process.
+func (o *goalOptions) touch(ctx context.Context, at site, cmd control.Command) (err error) {
+	link, err := o.visit(ctx, at, o.key)
+	if errors.Is(err, errNothingStored) && cmd.Name == control.GoalShow {
+		return o.print(nil, errNothingStored)
 	}
-	show := newShow(o.streams, o.json, o.streams.err, o.streams.tty.err, first)
-	defer func() { err = errors.Join(err, show.end()) }()
-	_ = show.tick()
-	link, err := join(ctx, at, func(ctx context.Context) (*owner, error) {
-		return becomeOwner(ctx, at, o.key.thread, o.codex, true, &desk{})
-	})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, link.close()) }()
-
-	f := &follower{link: link, show: show, timeout: time.Duration(o.timeout)}
-	value, err := f.begin(ctx, control.Command{ID: commandID(), Name: control.GoalSet, Text: parsed.Text, Budget: o.budget.value})
+	value, err := link.Do(ctx, cmd, nil)
 	if err != nil {
-		return err
+		return o.explain(ctx, at, link, commandError(err))
 	}
-	if value.Note != "" {
-		_ = show.note(value.Note)
-	}
-	if link.own == nil && !o.wait {
-		return errors.Join(show.end(), o.report(value.Goal))
-	}
-	if value.Operation == "" {
-		return silently(exitLimited)
-	}
-	if err := f.wait(ctx, nil); err != nil {
-		return err
-	}
-	if err := show.end(); err != nil {
-		return err
-	}
-	return o.result(f)
+	return o.print(value, nil)
 }
 
-// report prints a goal as Codex acknowledged it.
-func (o *goalOptions) report(g *control.Goal) error {
+// print shows the goal as it is now.
+func (o *goalOptions) print(value *control.Value, missing error) error {
+	var g *control.Goal
+	if value != nil {
+		g = value.Goal
+		if value.Note != "" {
+			fmt.Fprintln(o.streams.err, value.Note)
+		}
+	}
 	if o.json {
-		return nil // the result was printed as an event
+		return writeJSON(o.streams.out, goalReport{Goal: g})
 	}
 	_, err := fmt.Fprintln(o.streams.out, goalLine(o.streams, g))
 	return err
 }
 
-// result prints how the goal ended.
-func (o *goalOptions) result(f *follower) error {
-	if !o.json {
-		line := goalLine(o.streams, f.ended.Goal)
-		if f.ended.Goal == nil {
-			line = f.ended.End
-		}
-		if _, err := fmt.Fprintln(o.streams.out, line); err != nil {
-			return err
-		}
-	}
-	code := f.code()
-	if code == exitOK {
-		return nil
-	}
-	why := f.ended.Why
-	if why == "" {
-		why = "the goal was not completed: " + f.ended.End
-	}
-	if f.timedOut {
-		why = fmt.Sprintf("no end within %s; %s", f.timeout, why)
-	}
-	return &exitError{code, errors.New(why)}
-}
-
-// goalLine is a goal in one line.
-func goalLine(s streams, g *control.Goal) string {
-	columns := 0
-	if s.tty.out {
-		columns = s.tty.columns()
-	}
-	if g == nil {
-		return view.Line(goal.None, "", "", columns, s.colour())
-	}
-	tokens := goal.Thousands(g.TokensUsed) + " tokens"
-	if g.TokenBudget != nil {
-		tokens = goal.Thousands(g.TokensUsed) + " of " + goal.Thousands(*g.TokenBudget) + " tokens"
-	}
-	figures := tokens + ", " + goal.Clock(time.Duration(g.TimeUsedSeconds)*time.Second)
-	return view.Line(g.State, g.Objective, figures, columns, s.colour())
+// goalReport is the JSON of a goal command that begins no work.
+type goalReport struct {
+	Goal *control.Goal `json:"goal"` // null is no goal
 }

@@ -49,6 +49,7 @@ func join(ctx context.Context, at site, start func(context.Context) (*owner, err
 		&exitError{exitBusy, fmt.Errorf("the owner of this session did not answer within %s", ownerPatience)})
 	defer cancel()
 	for {
+		// Nobody takes a while to answer here: it listens or it does not.
 		conn, err := control.Dial(ctx, at.socket)
 		if err == nil {
 			return &link{Conn: conn}, nil
@@ -58,10 +59,11 @@ func join(ctx context.Context, at site, start func(context.Context) (*owner, err
 		}
 		own, err := start(ctx)
 		if err == nil {
-			return &link{Conn: own.controller.Connect(context.WithoutCancel(ctx)), own: own}, nil
+			return &link{Conn: own.controller.Connect(), own: own}, nil
 		}
 		var owned *worker.OwnedError
-		if !errors.As(err, &owned) || owned.Socket != at.socket && owned.Owner.PID != 0 {
+		starting := errors.Is(err, errStarting) || errors.As(err, &owned) && (owned.Owner.PID == 0 || owned.Socket == at.socket)
+		if !starting {
 			return nil, startError(err)
 		}
 		select {
@@ -95,5 +97,19 @@ func (l *link) close() error {
 	if l.own == nil {
 		return l.Conn.Close()
 	}
-	return errors.Join(l.own.close(), l.Conn.Close())
+	return errors.Join(l.Conn.Close(), l.own.close())
+}
+
+// sawRecovery shows what was found out about mutations of an earlier owner. Only
+// a new owner finds out.
+func (l *link) sawRecovery(show show) error {
+	if l.own == nil {
+		return nil
+	}
+	for _, r := range l.own.worker.Recovered() {
+		if err := show.note("recovered: " + control.RecoveredText(r)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -26,6 +26,7 @@ type owner struct {
 	held       io.Closer
 	serving    sync.WaitGroup
 	cancel     context.CancelFunc // of the streams, when they do not end by themselves
+	closed     func() error       // close, once
 }
 
 // becomeOwner takes the identity, or fails with a *worker.OwnedError. To begin
@@ -42,7 +43,7 @@ func becomeOwner(ctx context.Context, at site, thread string, c codexOptions, wo
 	opts.Codex.Path = found.path
 	opts.Socket = func(worker.Identity) string { return at.socket }
 	opts.Codex.Handlers = desk.handlers()
-	o := &owner{held: held}
+	o := newOwner(held)
 	if o.manager, err = worker.NewManager(opts); err != nil {
 		return nil, errors.Join(err, held.Close())
 	}
@@ -70,9 +71,17 @@ func becomeOwner(ctx context.Context, at site, thread string, c codexOptions, wo
 	return o, nil
 }
 
-// close ends the ownership: nobody new is let in, what runs is stopped, the
+func newOwner(held io.Closer) *owner {
+	o := &owner{held: held}
+	o.closed = sync.OnceValue(o.end)
+	return o
+}
+
+// close ends the ownership; a second time it does nothing. Nobody new is let in, what runs is stopped, the
 // app-server ended, and those who listen get what is left.
-func (o *owner) close() error {
+func (o *owner) close() error { return o.closed() }
+
+func (o *owner) end() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
 	defer cancel()
 	var errs []error

@@ -30,6 +30,13 @@ func newRoot(s streams) *cobra.Command {
 	})
 	root.AddCommand(
 		newGoal(s),
+		newPrompt(s),
+		newSteer(s),
+		newStop(s),
+		newStatus(s),
+		newWatch(s),
+		newRun(s),
+		newBackgroundOwner(s),
 		newVersion(s),
 		newDemo(s),
 	)

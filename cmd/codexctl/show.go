@@ -16,6 +16,7 @@ type show interface {
 	event(e control.Event) error
 	note(text string) error // a remark of codexctl's own
 	tick() error            // some time has passed
+	pause() error           // something else is about to be printed
 	end() error             // nothing more will come
 }
 
@@ -52,8 +53,9 @@ func (j *jsonShow) note(text string) error {
 	return err
 }
 
-func (j *jsonShow) tick() error { return nil }
-func (j *jsonShow) end() error  { return nil }
+func (j *jsonShow) tick() error  { return nil }
+func (j *jsonShow) pause() error { return nil }
+func (j *jsonShow) end() error   { return nil }
 
 // board is what has been seen so far, and finds the words for what is new.
 type board struct {
@@ -144,8 +146,9 @@ func (s *plainShow) note(text string) error {
 	return err
 }
 
-func (s *plainShow) tick() error { return nil }
-func (s *plainShow) end() error  { return nil }
+func (s *plainShow) tick() error  { return nil }
+func (s *plainShow) pause() error { return nil }
+func (s *plainShow) end() error   { return nil }
 
 // liveShow keeps a block at the end of the terminal.
 type liveShow struct {
@@ -176,4 +179,5 @@ func (s *liveShow) tick() error {
 	return s.screen.Draw(view.Render(s.board.state, columns, s.colour))
 }
 
-func (s *liveShow) end() error { return s.screen.Clear() }
+func (s *liveShow) pause() error { return s.screen.Clear() }
+func (s *liveShow) end() error   { return s.screen.Clear() }

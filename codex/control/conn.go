@@ -74,29 +74,36 @@ func (c *Conn) Do(ctx context.Context, cmd Command, each func(Event)) (*Value, e
 	}
 	for {
 		e, err := c.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			err = fmt.Errorf("control: the owner went away before it answered %s: %w", cmd.Name, io.ErrUnexpectedEOF)
-		}
 		if err != nil {
-			return nil, err
+			return nil, Lost(cmd, err)
 		}
 		if each != nil {
 			each(e)
 		}
 		if r, ok := e.Payload.(*CommandResult); ok && r.ID == cmd.ID {
-			return r.Outcome.unpack()
+			return r.Unpack()
 		}
 	}
 }
 
-func (o Outcome) unpack() (*Value, error) {
-	if o.Refused != nil {
-		return nil, o.Refused
+// Lost makes the end of a stream before the result of cmd an error that says so.
+// Other errors stay as they are.
+func Lost(cmd Command, err error) error {
+	if !errors.Is(err, io.EOF) {
+		return err
 	}
-	if o.Value == nil {
+	return fmt.Errorf("control: the owner went away before it answered %s: %w", cmd.Name, io.ErrUnexpectedEOF)
+}
+
+// Unpack is the value of a command that was carried out, or its *Refusal.
+func (r *CommandResult) Unpack() (*Value, error) {
+	switch {
+	case r.Outcome.Refused != nil:
+		return nil, r.Outcome.Refused
+	case r.Outcome.Value == nil:
 		return &Value{}, nil
 	}
-	return o.Value, nil
+	return r.Outcome.Value, nil
 }
 
 // Close ends the stream. The operation it watched goes on.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/codexctl/codexctl/codex/protocol"
 	"github.com/codexctl/codexctl/codex/worker"
@@ -29,7 +30,9 @@ type Controller struct {
 	mu     sync.Mutex
 	queue  []*job        // mutations that wait for the lane
 	wake   chan struct{} // the queue is not empty any more
-	closed bool
+	busy   int           // mutations being carried out
+	active time.Time     // when something happened last
+	closed bool          // no more mutations
 	extras map[chan Payload]struct{}
 	seen   observation
 	ending chan struct{} // closed when a stop asked for the owner's end
@@ -74,7 +77,7 @@ func newController(w driver, o Options) (*Controller, error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	c := &Controller{
-		w: w, ids: ids, name: rand.Text(), owner: o.Owner, ctx: ctx, stop: stop,
+		w: w, ids: ids, name: rand.Text(), owner: o.Owner, ctx: ctx, stop: stop, active: time.Now(),
 		wake: make(chan struct{}, 1), extras: map[chan Payload]struct{}{}, ending: make(chan struct{}),
 	}
 	observed := c.feed()
@@ -137,10 +140,11 @@ func (c *Controller) Accept(ctx context.Context, l net.Listener) error {
 	}
 }
 
-// Connect is a caller's stream to this controller, in process.
-func (c *Controller) Connect(ctx context.Context) *Conn {
+// Connect is a caller's stream to this controller, in process. It ends with the
+// worker, and at the latest with the controller.
+func (c *Controller) Connect() *Conn {
 	mine, theirs := net.Pipe()
-	c.work.Go(func() { _ = c.Serve(ctx, theirs) })
+	c.work.Go(func() { _ = c.Serve(c.ctx, theirs) })
 	return NewConn(mine)
 }
 
@@ -155,6 +159,30 @@ func (c *Controller) Publish(p Payload) {
 		default:
 		}
 	}
+}
+
+// Retire refuses mutations from now on, unless one is being carried out or waits
+// or an operation runs; then it changes nothing. It reports whether it did. An
+// owner whose own work is done retires before it ends, so that nothing that was
+// acknowledged to somebody else is cut short.
+func (c *Controller) Retire() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.busy > 0 || len(c.queue) > 0 || c.w.Status().Operation != nil {
+		return false
+	}
+	c.closed = true
+	return true
+}
+
+// Quiet is how long no operation has run and nothing was asked for.
+func (c *Controller) Quiet() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.busy > 0 || len(c.queue) > 0 || c.w.Status().Operation != nil {
+		return 0
+	}
+	return time.Since(c.active)
 }
 
 // Ending is closed when a stop has asked for the owner's end and its result is

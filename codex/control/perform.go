@@ -26,6 +26,9 @@ type job struct {
 // lane, in the order they came, from whichever stream; a stop and a steer go
 // past it, and reads are done where they are waited for.
 func (c *Controller) accept(cmd Command) (wait func() (*Value, error)) {
+	if err := cmd.check(); err != nil {
+		return func() (*Value, error) { return nil, err }
+	}
 	if !specs[cmd.Name].mutates {
 		return func() (*Value, error) { return c.read(cmd) }
 	}
@@ -38,7 +41,7 @@ func (c *Controller) accept(cmd Command) (wait func() (*Value, error)) {
 	case known:
 		return entry.wait
 	case c.closed:
-		entry.settle(nil, worker.ErrClosed)
+		entry.settle(nil, errRetired())
 		return entry.wait
 	}
 	j := &job{cmd: cmd, bound: c.w.Status().Operation, entry: entry}
@@ -50,8 +53,10 @@ func (c *Controller) accept(cmd Command) (wait func() (*Value, error)) {
 			waiting.entry.settle(nil, worker.ErrStopped)
 		}
 		c.queue = nil
+		c.busy++
 		c.work.Go(func() { c.carryOut(j) })
 	case Steer:
+		c.busy++
 		c.work.Go(func() { c.carryOut(j) })
 	default:
 		c.queue = append(c.queue, j)
@@ -70,6 +75,7 @@ func (c *Controller) lane() {
 		var next *job
 		if len(c.queue) > 0 {
 			next, c.queue = c.queue[0], c.queue[1:]
+			c.busy++
 		}
 		c.mu.Unlock()
 		if next != nil {
@@ -90,8 +96,17 @@ func (c *Controller) lane() {
 	}
 }
 
+func errRetired() *Refusal {
+	return &Refusal{Code: OwnerFinished, Reason: "the owner's work is done and it is ending; ask again and there will be a new one"}
+}
+
 // carryOut performs a mutation and keeps its result.
 func (c *Controller) carryOut(j *job) {
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.busy--
+	}()
 	// A stop works with a full disk too: doing it again does no harm.
 	if j.cmd.Name != Stop {
 		if err := c.ids.begin(j.entry); err != nil {
@@ -285,6 +300,7 @@ func (c *Controller) observe(f feed) {
 			return
 		}
 		c.mu.Lock()
+		c.active = time.Now()
 		c.seen.take(p)
 		c.mu.Unlock()
 	}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/codexctl/codexctl/cmd/codexctl/internal/view"
+	"github.com/codexctl/codexctl/codex/control"
+	"github.com/codexctl/codexctl/goal"
+)
+
+// operateOptions are those of every command that may begin an operation.
+type operateOptions struct {
+	streams streams
+	key     keyOptions
+	codex   codexOptions
+	timeout timeoutFlag
+	json    bool
+	wait    bool
+	detach  bool
+	id      string
+}
+
+func (o *operateOptions) register(flags *pflag.FlagSet) {
+	flags.Var(&o.timeout, "timeout", "pause the goal and stop after this time, such as 30m")
+	flags.BoolVar(&o.json, "json", false, "print one event a line")
+	flags.BoolVar(&o.wait, "wait", false, "follow the work of another owner to its end")
+	flags.BoolVar(&o.detach, "detach", false, "have an owner in the background do the work, and return at the acknowledgement")
+	flags.StringVar(&o.id, "command-id", "", "the command's id: asked again with the same one, it is not carried out twice")
+	o.key.register(flags)
+	o.codex.register(flags)
+}
+
+func (o *operateOptions) check() error {
+	if o.wait && o.detach {
+		return usageError("--wait and --detach exclude each other")
+	}
+	return o.codex.check()
+}
+
+func (o *operateOptions) commandID() string {
+	if o.id != "" {
+		return o.id
+	}
+	return commandID()
+}
+
+// show is how this command tells of events.
+func (o *operateOptions) show(first view.State) show {
+	return newShow(o.streams, o.json, o.streams.err, o.streams.tty.err, first)
+}
+
+// drive sends a command that begins or joins an operation and follows it, if it
+// is this process's to follow.
+func (o *operateOptions) drive(ctx context.Context, at site, cmd control.Command, first view.State) (err error) {
+	show := o.show(first)
+	defer func() { err = errors.Join(err, show.end()) }()
+	_ = show.tick()
+	f := &follower{show: show, timeout: time.Duration(o.timeout), prompt: cmd.Name == control.Prompt}
+	link, err := o.join(ctx, at, f)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	f.attach(ctx, link)
+	defer func() { err = errors.Join(err, link.close()) }()
+	if err := link.sawRecovery(show); err != nil {
+		return err
+	}
+	value, err := f.begin(cmd)
+	if err != nil {
+		return o.explain(ctx, at, link, err)
+	}
+	if value.Note != "" {
+		_ = show.note(value.Note)
+	}
+	if value.Operation == "" || (link.own == nil && !o.wait) {
+		return o.acknowledged(show, cmd, value)
+	}
+	if err := f.wait(ctx, func() { o.answer(f, show) }); err != nil {
+		return err
+	}
+	if err := show.end(); err != nil {
+		return err
+	}
+	result := o.result(f)
+	return errors.Join(result, f.stay(ctx))
+}
+
+// join finds the owner or becomes it, here or in the background.
+func (o *operateOptions) join(ctx context.Context, at site, f *follower) (*link, error) {
+	if o.detach {
+		return join(ctx, at, func(ctx context.Context) (*owner, error) {
+			return nil, o.background(ctx, at)
+		})
+	}
+	return join(ctx, at, func(ctx context.Context) (*owner, error) {
+		return becomeOwner(ctx, at, o.key.thread, o.codex, true, o.desk(f))
+	})
+}
+
+// acknowledged ends a command whose operation is not followed here.
+func (o *operateOptions) acknowledged(show show, cmd control.Command, value *control.Value) error {
+	if err := show.end(); err != nil {
+		return err
+	}
+	if !o.json && cmd.Name != control.Prompt {
+		if _, err := fmt.Fprintln(o.streams.out, goalLine(o.streams, value.Goal)); err != nil {
+			return err
+		}
+	}
+	if value.Operation == "" && value.Goal != nil && value.Goal.State != goal.Active {
+		// Codex calls it a success, but no work began.
+		return silently(exitLimited)
+	}
+	return nil
+}
+
+// answer prints a prompt's answer as soon as its own turn has ended.
+func (o *operateOptions) answer(f *follower, show show) {
+	if o.json || f.turn == nil || f.turn.Answer == "" {
+		return
+	}
+	_ = show.pause()
+	text := f.turn.Answer
+	if o.streams.tty.out {
+		text = view.CleanLines(text)
+	}
+	fmt.Fprintln(o.streams.out, text)
+}
+
+// result prints how the operation ended and gives the exit code.
+func (o *operateOptions) result(f *follower) error {
+	code := f.code()
+	if !o.json && !f.prompt {
+		line := goalLine(o.streams, f.ended.Goal)
+		if f.ended.Goal == nil {
+			line = f.ended.End
+		}
+		if _, err := fmt.Fprintln(o.streams.out, line); err != nil {
+			return err
+		}
+	}
+	if code == exitOK {
+		return nil
+	}
+	why := f.ended.Why
+	if f.prompt && f.turn != nil && f.turn.Error != nil {
+		why = f.turn.Error.Message
+	}
+	if why == "" {
+		why = "not done: " + f.ended.End
+	}
+	if f.timedOut {
+		why = fmt.Sprintf("no end within %s; %s", f.timeout, why)
+	}
+	return &exitError{code, errors.New(why)}
+}
+
+// goalLine is a goal in one line.
+func goalLine(s streams, g *control.Goal) string {
+	columns := 0
+	if s.tty.out {
+		columns = s.tty.columns()
+	}
+	if g == nil {
+		return view.Line(goal.None, "", "", columns, s.colour())
+	}
+	return view.Line(g.State, g.Objective, goalFigures(g), columns, s.colour())
+}
