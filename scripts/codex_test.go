@@ -62,7 +62,7 @@ func newStage(t *testing.T, npm string) *stage {
 	bin := filepath.Join("node_modules", "@openai", "codex-"+runtime.GOOS+"-"+cpu, "vendor", triple, "bin")
 	s.write("bin/npm", fmt.Sprintf(`#!/bin/sh
 install_codex() {
-	mkdir -p "$1/%s" && printf '#!/bin/sh\necho codex-cli %%s\n' "$2" >"$1/%[1]s/codex" && chmod +x "$1/%[1]s/codex"
+	mkdir -p "$1/%s" && printf '#!/bin/sh\necho a warning >&2\necho codex-cli %%s\n' "$2" >"$1/%[1]s/codex" && chmod +x "$1/%[1]s/codex"
 }
 npm() {
 	%s
