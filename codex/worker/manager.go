@@ -153,6 +153,7 @@ func open(ctx context.Context, o Options, id Identity, thread string) (*Worker, 
 	}
 	h, err := readHistory(records)
 	if err == nil {
+		w.kept = h.others
 		err = w.connect(ctx, h)
 	}
 	if err != nil {

@@ -32,7 +32,10 @@ type ownerNote struct {
 	Socket  string          `json:"socket,omitempty"`
 }
 
-const ownerFile = "owner"
+const (
+	journalFile = "journal"
+	ownerFile   = "owner"
+)
 
 // IdentityDir is where the state of an identity is kept under a state directory.
 func IdentityDir(stateDir string, id Identity) string {
@@ -42,7 +45,7 @@ func IdentityDir(stateDir string, id Identity) string {
 // own takes the key of an identity, or says who has it.
 func own(o Options, id Identity) (*ownership, []journal.Record, error) {
 	own := &ownership{dir: IdentityDir(o.StateDir, id), threads: filepath.Join(o.StateDir, "threads")}
-	log, records, torn, err := journal.Open(filepath.Join(own.dir, "journal"))
+	log, records, torn, err := journal.Open(filepath.Join(own.dir, journalFile))
 	var locked *journal.LockedError
 	if errors.As(err, &locked) {
 		return nil, nil, ownedBy(own.dir, ownerFile, fmt.Sprintf("session %q of project %q in %s", id.Key.Session, id.Key.Project, id.Key.Dir))
@@ -106,6 +109,7 @@ func (o *ownership) release() {
 		_ = private.Unlock(o.thread) // see journal.Log.Close
 		_ = o.thread.Close()
 	}
+	_ = os.Remove(filepath.Join(o.dir, ownerFile)) // while the lock still keeps others out
 	_ = o.log.Close()
 }
 

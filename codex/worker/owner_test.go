@@ -14,6 +14,7 @@ import (
 
 	"github.com/codexctl/codexctl/codex"
 	"github.com/codexctl/codexctl/codex/codextest"
+	"github.com/codexctl/codexctl/codex/journal"
 	"github.com/codexctl/codexctl/codex/worker"
 )
 
@@ -66,11 +67,32 @@ func TestALiveOwnerIsNamedAndADeadOneTakenOver(t *testing.T) {
 	if !errors.As(err, &owned) || !errors.Is(err, worker.ErrOwned) || owned.Owner.PID != cmd.Process.Pid || owned.Socket != "/run/the.sock" {
 		t.Errorf("beside a live owner: %v (%+v)", err, owned)
 	}
+	id, err := worker.Identify(d.key(), d.opts.Codex.Env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := worker.ReadStored(worker.IdentityDir(d.opts.StateDir, id))
+	if err != nil || stored.Owner.PID != cmd.Process.Pid || stored.Socket != "/run/the.sock" || stored.Thread == "" || stored.Identity != id {
+		t.Errorf("what is stored beside it: %+v, %v", stored, err)
+	}
 	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	d.wantEnd(d.wait(d.prompt(d.worker(), "mine now?")), worker.EndDone, "")
+	w := d.worker()
+	d.wantEnd(d.wait(d.prompt(w, "mine now?")), worker.EndDone, "")
+	if err := w.Append(journal.Record{Kind: "note", Data: []byte(`"kept"`)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(d.ctx); err != nil {
+		t.Fatal(err)
+	}
+	if stored, err := worker.ReadStored(worker.IdentityDir(d.opts.StateDir, id)); err != nil || stored.Owner.PID != 0 || stored.Server.PID != 0 {
+		t.Errorf("what is stored after an orderly end: %+v, %v", stored, err)
+	}
+	if kept := d.worker().Records(); len(kept) != 1 || string(kept[0].Data) != `"kept"` {
+		t.Errorf("a caller's record: %+v", kept)
+	}
 }
 
 func TestOneThreadHasOneOwnerEvenUnderTwoKeys(t *testing.T) {

@@ -65,11 +65,13 @@ type recoveredRecord struct {
 
 // history is what the journal of an identity says.
 type history struct {
-	owners  int
-	thread  string
-	server  codex.ProcessID // the last app-server, if it is not known to be gone
-	intents int
-	open    []Intent // without an outcome
+	identity Identity
+	owners   int
+	thread   string
+	server   codex.ProcessID // the last app-server, if it is not known to be gone
+	intents  int
+	open     []Intent         // without an outcome
+	others   []journal.Record // of kinds that are not a worker's
 }
 
 func readHistory(records []journal.Record) (history, error) {
@@ -79,6 +81,9 @@ func readHistory(records []journal.Record) (history, error) {
 		var err error
 		switch r.Kind {
 		case recordOwner:
+			var o ownerRecord
+			err = r.Decode(&o)
+			h.identity = o.Identity
 			h.owners++
 		case recordThread:
 			var t threadRecord
@@ -103,6 +108,8 @@ func readHistory(records []journal.Record) (history, error) {
 			var rec recoveredRecord
 			err = r.Decode(&rec)
 			delete(open, rec.Intent)
+		default:
+			h.others = append(h.others, r)
 		}
 		if err != nil {
 			return h, fmt.Errorf("journal record %d (%s): %w", r.Seq, r.Kind, err)

@@ -21,6 +21,7 @@ type Worker struct {
 	owned    *ownership
 	log      *journal.Log
 	recovery []Recovery
+	kept     []journal.Record // callers' own, of earlier owners
 
 	requests chan request // to the loop
 	closing  chan struct{}
