@@ -37,18 +37,58 @@ func secretName(name string) bool {
 	return false
 }
 
-// secretText finds keys and tokens by their look, wherever they stand.
-var secretText = regexp.MustCompile(strings.Join([]string{
-	`\bsk-[A-Za-z0-9_-]{16,}`,
-	`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(\.[A-Za-z0-9_-]*)?`,
-	`\bgh[pousr]_[A-Za-z0-9]{20,}`,
-	`\bgithub_pat_[A-Za-z0-9_]{20,}`,
-	`\bxox[abprs]-[A-Za-z0-9-]{10,}`,
-	`\bAKIA[0-9A-Z]{16}\b`,
-	`(?i)\bbearer\s+[A-Za-z0-9._~+/=-]{8,}`,
-}, "|"))
+// secretTexts are keys and tokens that are known by their look, wherever they stand. Each begins with a literal, which is
+// searched for first: a regular expression over a history of many megabytes would take minutes.
+var secretTexts = []struct {
+	begin string
+	rest  *regexp.Regexp // what follows it
+}{
+	{"sk-", regexp.MustCompile(`^[A-Za-z0-9_-]{16,}`)},
+	{"eyJ", regexp.MustCompile(`^[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(\.[A-Za-z0-9_-]*)?`)},
+	{"ghp_", regexp.MustCompile(`^[A-Za-z0-9]{20,}`)},
+	{"gho_", regexp.MustCompile(`^[A-Za-z0-9]{20,}`)},
+	{"ghs_", regexp.MustCompile(`^[A-Za-z0-9]{20,}`)},
+	{"ghu_", regexp.MustCompile(`^[A-Za-z0-9]{20,}`)},
+	{"ghr_", regexp.MustCompile(`^[A-Za-z0-9]{20,}`)},
+	{"github_pat_", regexp.MustCompile(`^[A-Za-z0-9_]{20,}`)},
+	{"xox", regexp.MustCompile(`^[abprs]-[A-Za-z0-9-]{10,}`)},
+	{"AKIA", regexp.MustCompile(`^[0-9A-Z]{16}`)},
+	{"Bearer ", regexp.MustCompile(`^[A-Za-z0-9._~+/=-]{8,}`)},
+	{"bearer ", regexp.MustCompile(`^[A-Za-z0-9._~+/=-]{8,}`)},
+}
 
-func maskText(s string) string { return secretText.ReplaceAllString(s, masked) }
+func maskText(s string) string {
+	for _, secret := range secretTexts {
+		if !strings.Contains(s, secret.begin) {
+			continue
+		}
+		var out strings.Builder
+		for rest, last := s, byte(0); ; {
+			i := strings.Index(rest, secret.begin)
+			if i < 0 {
+				out.WriteString(rest)
+				break
+			}
+			if i > 0 {
+				last = rest[i-1]
+			}
+			end := i + len(secret.begin)
+			if n := len(secret.rest.FindString(rest[end:])); n > 0 && !isWord(last) {
+				out.WriteString(rest[:i] + masked)
+				end += n
+			} else {
+				out.WriteString(rest[:end])
+			}
+			last, rest = rest[end-1], rest[end:]
+		}
+		s = out.String()
+	}
+	return s
+}
+
+func isWord(b byte) bool {
+	return b == '_' || '0' <= b && b <= '9' || 'A' <= b && b <= 'Z' || 'a' <= b && b <= 'z'
+}
 
 // masker masks the secrets of a sequence of frames. It remembers which server requests ask a person for a secret.
 type masker struct{ secretAsks map[string]bool }

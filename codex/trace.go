@@ -15,6 +15,7 @@ const (
 // tracer writes frames to Options.Trace, on a goroutine of its own: one that is slow must not hold up the connection.
 type tracer struct {
 	out   io.Writer
+	limit int // bytes of frames that may wait
 	stats *counters
 	mask  masker // the writing goroutine only
 
@@ -51,7 +52,7 @@ func newTracer(out io.Writer, stats *counters) *tracer {
 	if out == nil {
 		return nil
 	}
-	t := &tracer{out: out, stats: stats, more: make(chan struct{}, 1), drained: make(chan struct{})}
+	t := &tracer{out: out, limit: traceBacklog, stats: stats, more: make(chan struct{}, 1), drained: make(chan struct{})}
 	go t.run()
 	return t
 }
@@ -63,7 +64,7 @@ func (t *tracer) frame(line []byte, sent bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.seq++
-	if t.closed || t.size > 0 && t.size+len(line) > traceBacklog {
+	if t.closed || t.size > 0 && t.size+len(line) > t.limit {
 		t.lost++
 		t.stats.blind.Add(1)
 		return

@@ -94,3 +94,60 @@ func FuzzEnvelope(f *testing.F) {
 		}
 	})
 }
+
+func TestGuessAgreesWithTheScan(t *testing.T) {
+	for line, taken := range map[string]bool{
+		`{"method":"turn/started","params":{"threadId":"T"},"emittedAtMs":12}`:                 true,
+		`{"method":"m","params":{"a":1},"x":{"b":2},"emittedAtMs":12}`:                         true, // and then not confirmed
+		`{"method":"m","params":{"a":1},"emittedAtMs":12},"emittedAtMs":12}`:                   true, // likewise
+		`{"method":"m","params":{},"emittedAtMs":}`:                                            false,
+		`{"method":"m","params":{},"emittedAtMs":1.5}`:                                         false,
+		`{"method":"m","params":{},"emittedAtMs":-1}`:                                          false,
+		`{"method":"m","id":1,"params":{},"emittedAtMs":1}`:                                    false,
+		`{"method":"m","params":[],"emittedAtMs":1}`:                                           false,
+		`{"method":"m\u002f","params":{},"emittedAtMs":1}`:                                     false,
+		`{"method":"m","params":{`:                                                             false,
+		`{"method":"`:                                                                          false,
+		`{"method":"m","params":{}`:                                                            false,
+		`}`:                                                                                    false,
+		`{"method":"m","params":{"a":"},"emittedAtMs":1}`:                                      true,
+		`{"id":1,"result":{"method":"m","params":{},"emittedAtMs":1}}`:                         false,
+		`{"method":"m","params":{"x":[{"y":"z"}]},"emittedAtMs":1796047785157}`:                true,
+		`{"method":"m","params":{"x":1},"emittedAtMs":1796047785157} `:                         false,
+		`{"method":"m","params":{"x":1},"emittedAtMs":1796047785157,"id":5}`:                   false,
+		`{"method":"m","params":{"x":1},"id":{},"emittedAtMs":1796047785157}`:                  true, // not confirmed
+		`{"method":"m","params":{"x":1},"method":"n","params":{},"emittedAtMs":1796047785157}`: true, // not confirmed
+	} {
+		if checkGuess(t, []byte(line)) != taken {
+			t.Errorf("%s: guessed %v", line, !taken)
+		}
+	}
+}
+
+// checkGuess fails unless a guess that a decoder would confirm is what the scan finds.
+func checkGuess(t *testing.T, line []byte) bool {
+	t.Helper()
+	var guessed, scanned Envelope
+	if !guessed.guess(line) {
+		return false
+	}
+	if !json.Valid(guessed.Payload) {
+		return true
+	}
+	if err := scanned.Scan(line); err != nil || scanned.Kind != Notification || string(scanned.Method) != string(guessed.Method) ||
+		string(scanned.Payload) != string(guessed.Payload) || string(scanned.Thread()) != string(guessed.Thread()) {
+		t.Fatalf("%q: guessed %s %s, scanned %s %s, %v", line, guessed.Method, guessed.Payload, scanned.Method, scanned.Payload, err)
+	}
+	return true
+}
+
+func FuzzGuess(f *testing.F) {
+	f.Add("turn/started", `{"threadId":"T"}`, "12")
+	f.Add("m", `{"a":"},\"emittedAtMs\":1"`, "1")
+	f.Fuzz(func(t *testing.T, method, params, at string) {
+		if !strings.ContainsAny(method, "\"\\") {
+			checkGuess(t, []byte(`{"method":"`+method+`","params":`+params+`,"emittedAtMs":`+at+`}`))
+		}
+		checkGuess(t, []byte(params))
+	})
+}
