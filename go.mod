@@ -3,6 +3,7 @@ module github.com/codexctl/codexctl
 go 1.26.0
 
 require (
+	github.com/BurntSushi/toml v1.6.0 // indirect
 	github.com/Masterminds/semver/v3 v3.5.0 // indirect
 	github.com/creack/pty v1.1.24 // indirect
 	github.com/dave/jennifer v1.7.1 // indirect
