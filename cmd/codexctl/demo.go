@@ -135,7 +135,7 @@ func raise(ctx context.Context, dir string, model *codextest.Model) (*stage, err
 	}
 	own.worker, err = own.manager.Worker(ctx, worker.Key{Project: "demo", Session: "demo", Dir: home.Work})
 	if err == nil {
-		own.controller, err = control.New(own.worker, control.Options{Owner: control.Owner{PID: os.Getpid()}})
+		own.controller, err = control.New(own.worker, control.Owner{PID: os.Getpid()})
 	}
 	if err != nil {
 		return nil, errors.Join(err, own.close())

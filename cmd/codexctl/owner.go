@@ -27,6 +27,10 @@ type owner struct {
 	serving    sync.WaitGroup
 	cancel     context.CancelFunc // of the streams, when they do not end by themselves
 	closed     func() error       // close, once
+
+	// visiting is an owner that only looks or changes the stored goal: nothing is
+	// loaded, so nothing can run, and its end must not pause an active goal.
+	visiting bool
 }
 
 // becomeOwner takes the identity, or fails with a *worker.OwnedError. To begin
@@ -44,6 +48,7 @@ func becomeOwner(ctx context.Context, at site, thread string, c codexOptions, wo
 	opts.Socket = func(worker.Identity) string { return at.socket }
 	opts.Codex.Handlers = desk.handlers()
 	o := newOwner(held)
+	o.visiting = !work
 	if o.manager, err = worker.NewManager(opts); err != nil {
 		return nil, errors.Join(err, held.Close())
 	}
@@ -56,13 +61,16 @@ func becomeOwner(ctx context.Context, at site, thread string, c codexOptions, wo
 		err = checkLogin(ctx, o.worker.Client())
 	}
 	if err == nil {
-		o.controller, err = control.New(o.worker, control.Options{Owner: control.Owner{PID: os.Getpid(), Socket: at.socket}})
+		o.controller, err = control.New(o.worker, control.Owner{PID: os.Getpid(), Socket: at.socket})
 	}
-	if err == nil {
+	if err == nil && work {
 		o.listener, err = control.Listen(at.socket)
 	}
 	if err != nil {
 		return nil, errors.Join(err, o.close())
+	}
+	if !work {
+		return o, nil // others wait until it is over: it takes no time
 	}
 	desk.publish(o.controller.Publish)
 	streams, cancel := context.WithCancel(context.Background())
@@ -87,6 +95,10 @@ func (o *owner) end() error {
 	var errs []error
 	if o.listener != nil {
 		errs = append(errs, o.listener.Close())
+	}
+	if o.visiting && o.worker != nil {
+		errs = append(errs, o.worker.Client().Close())
+		<-o.worker.Done()
 	}
 	errs = append(errs, o.manager.Close(ctx))
 	if o.cancel != nil {

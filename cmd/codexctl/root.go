@@ -36,6 +36,8 @@ func newRoot(s streams) *cobra.Command {
 		newStatus(s),
 		newWatch(s),
 		newRun(s),
+		newThreads(s),
+		newDoctor(s),
 		newBackgroundOwner(s),
 		newVersion(s),
 		newDemo(s),

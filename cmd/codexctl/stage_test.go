@@ -125,7 +125,7 @@ func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args 
 	return map[string]func(ts *testscript.TestScript, neg bool, args []string){
 		"model": cmdModel, "reached": cmdReached, "open": cmdOpen, "heard": cmdHeard,
 		"exits": cmdExits, "start": cmdStart, "finish": cmdFinish, "signal": cmdSignal,
-		"shows": cmdShows, "until": cmdUntil,
+		"shows": cmdShows, "until": cmdUntil, "thread": cmdThread, "asked": cmdAsked,
 	}
 }
 
@@ -175,6 +175,24 @@ func cmdHeard(ts *testscript.TestScript, neg bool, args []string) {
 	if heard := len(troupeOf(ts).model.Heard(args[0])) > 0; heard == neg {
 		ts.Fatalf("the model heard %q: %v", args[0], heard)
 	}
+}
+
+// asked model|effort VALUE: the last request to the model named it.
+func cmdAsked(ts *testscript.TestScript, _ bool, args []string) {
+	requests := troupeOf(ts).model.Requests()
+	last := requests[len(requests)-1]
+	if got := map[string]string{"model": last.Model, "effort": last.Effort}[args[0]]; got != args[1] {
+		ts.Fatalf("the last request asked for %s %q, want %q", args[0], got, args[1])
+	}
+}
+
+// thread VARIABLE TEXT: set it to the id of the thread whose model has heard the text.
+func cmdThread(ts *testscript.TestScript, _ bool, args []string) {
+	heard := troupeOf(ts).model.Heard(args[1])
+	if len(heard) == 0 {
+		ts.Fatalf("the model never heard %q", args[1])
+	}
+	ts.Setenv(args[0], heard[0].Thread)
 }
 
 // exits CODE COMMAND …: run it to its end; stdout and stderr as after exec.

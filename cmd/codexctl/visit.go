@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/codexctl/codexctl/codex"
 	"github.com/codexctl/codexctl/codex/control"
 )
 
@@ -32,7 +33,7 @@ func needStored(ctx context.Context, at site, key keyOptions) error {
 	switch s, found, err := storedAt(at); {
 	case err != nil:
 		return err
-	case found && (s.Thread != "" || s.Owner.Alive()):
+	case found && (s.Thread != "" || s.Owner != (codex.ProcessID{})):
 		return nil
 	}
 	return errNothingStored
@@ -60,7 +61,7 @@ func noOwner(at site) error {
 	if err != nil {
 		return err
 	}
-	if found && s.Socket == at.socket && s.Owner.Alive() {
+	if found && s.Owner != (codex.ProcessID{}) && s.Socket == at.socket {
 		return errStarting
 	}
 	return control.ErrNoOwner
