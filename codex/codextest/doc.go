@@ -9,15 +9,6 @@
 // nothing from the user: with the two of them the real app-server is
 // deterministic and never leaves the machine.
 //
-//	model, err := codextest.NewModel(codextest.InOrder(
-//		codextest.Reply{codextest.Text("Looking at the parser.")},
-//		codextest.Reply{codextest.UpdateGoal("complete")},
-//		codextest.Reply{codextest.Text("The parser is fixed.")},
-//	))
-//	home, err := codextest.NewHome(dir, model.URL(), codextest.HomeOptions{})
-//	cmd := exec.Command(codexPath, "app-server")
-//	cmd.Dir, cmd.Env = home.Work, home.Env()
-//
 // Nothing here waits for a length of time: a [Gate] holds an answer until it
 // is opened, and the Wait methods of [Model] return when what they wait for is
 // so, when the script has failed, or when their context ends. A script that
