@@ -18,7 +18,12 @@ func (o *operateOptions) explain(ctx context.Context, at site, l *link, err erro
 	if closeErr := l.close(); closeErr != nil {
 		err = errors.Join(err, closeErr)
 	}
-	again, openErr := o.visit(ctx, at, o.key)
+	// An owner whose delivery is unknown ends; reading back is for the next one.
+	openErr := awaitNoOwner(ctx, at)
+	var again *link
+	if openErr == nil {
+		again, openErr = o.visit(ctx, at, o.key)
+	}
 	if openErr != nil {
 		return &exitError{exitUnknown, fmt.Errorf("%w; it could not be read back: %w", err, openErr)}
 	}

@@ -125,7 +125,7 @@ func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args 
 	return map[string]func(ts *testscript.TestScript, neg bool, args []string){
 		"model": cmdModel, "reached": cmdReached, "open": cmdOpen, "heard": cmdHeard,
 		"exits": cmdExits, "start": cmdStart, "finish": cmdFinish, "signal": cmdSignal,
-		"shows": cmdShows, "until": cmdUntil, "thread": cmdThread, "asked": cmdAsked,
+		"loses": cmdMiddleman, "shows": cmdShows, "until": cmdUntil, "thread": cmdThread, "asked": cmdAsked,
 	}
 }
 
@@ -195,6 +195,17 @@ func cmdThread(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], heard[0].Thread)
 }
 
+// loses TEXT DURATION: Codex is killed so long after a line with the text, and
+// its answer is lost.
+func cmdMiddleman(ts *testscript.TestScript, _ bool, args []string) {
+	if ts.Getenv("REAL_CODEX") == "" {
+		ts.Setenv("REAL_CODEX", ts.Getenv("CODEX_BIN"))
+	}
+	ts.Setenv("CODEX_BIN", lookPath(ts, "middleman"))
+	ts.Setenv("LOSE", args[0])
+	ts.Setenv("LOSE_AFTER", args[1])
+}
+
 // exits CODE COMMAND …: run it to its end; stdout and stderr as after exec.
 func cmdExits(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
@@ -234,7 +245,8 @@ func cmdStart(ts *testscript.TestScript, _ bool, args []string) {
 func scriptEnv(ts *testscript.TestScript) []string {
 	var env []string
 	for _, key := range []string{
-		"PATH", "HOME", "CODEX_HOME", "CODEX_BIN", "CODEXCTL_STATE", "CODEXCTL_SESSION", "TMPDIR", "NO_COLOR", "TERM", "TESTSCRIPT_COMMAND",
+		"PATH", "HOME", "CODEX_HOME", "CODEX_BIN", "CODEXCTL_STATE", "CODEXCTL_SESSION", "TMPDIR", "NO_COLOR", "TERM",
+		"REAL_CODEX", "LOSE", "LOSE_AFTER",
 	} {
 		if v := ts.Getenv(key); v != "" {
 			env = append(env, key+"="+v)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"sync"
 	"time"
 )
 
@@ -18,13 +19,14 @@ var errLineTooLong = errors.New("the line is too long")
 
 // Conn is a caller's end of a control stream. One goroutine uses it at a time.
 type Conn struct {
-	conn net.Conn
-	in   lineReader
+	conn  net.Conn
+	in    lineReader
+	close func() error // once
 }
 
 // NewConn speaks the control wire as a caller over conn.
 func NewConn(conn net.Conn) *Conn {
-	return &Conn{conn: conn, in: lineReader{r: bufio.NewReader(conn), limit: maxLine}}
+	return &Conn{conn: conn, in: lineReader{r: bufio.NewReader(conn), limit: maxLine}, close: sync.OnceValue(conn.Close)}
 }
 
 // Send writes one command. Its result comes among the events.
@@ -106,8 +108,9 @@ func (r *CommandResult) Unpack() (*Value, error) {
 	return r.Outcome.Value, nil
 }
 
-// Close ends the stream. The operation it watched goes on.
-func (c *Conn) Close() error { return c.conn.Close() }
+// Close ends the stream. The operation it watched goes on. Closing twice is
+// harmless.
+func (c *Conn) Close() error { return c.close() }
 
 // lineReader reads lines of a bounded length and loses nothing when a read
 // fails in the middle of one.

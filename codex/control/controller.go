@@ -38,13 +38,13 @@ type Controller struct {
 	ending chan struct{} // closed when a stop asked for the owner's end
 }
 
-// driver is what a controller needs of a *worker.Worker.
+// driver is what a controller needs of a *worker.Worker, see liveWorker.
 type driver interface {
 	Identity() worker.Identity
 	Thread() string
 	Status() worker.Status
 	Recovered() []worker.Recovery
-	Subscribe() *worker.Subscription
+	subscribe() events
 	Goal(context.Context) (*protocol.ThreadGoal, error)
 	SetGoal(context.Context, worker.GoalSpec) (worker.Change, error)
 	EditGoal(context.Context, string) (worker.Change, error)
@@ -57,27 +57,27 @@ type driver interface {
 	Stop(context.Context) (worker.Outcome, error)
 }
 
-// Options says how a Controller keeps what it did. The zero value keeps it in
-// memory.
-type Options struct {
-	// Owner is shown to those who ask whose worker it is.
-	Owner Owner
-	// Log keeps command ids and their results beyond this process, so that a
-	// caller that asks again gets the same result. Nil keeps them in memory.
-	Log Log
+// New makes a controller of w, which it does not close. The owner is shown to
+// those who ask whose worker it is.
+//
+// Command ids and their results are kept in the worker's journal, so that a
+// caller that asks again gets the same result from a later owner too.
+func New(w *worker.Worker, owner Owner) (*Controller, error) {
+	return newController(liveWorker{w}, w, owner)
 }
 
-// New makes a controller of w, which it does not close.
-func New(w *worker.Worker, o Options) (*Controller, error) { return newController(w, o) }
+type liveWorker struct{ *worker.Worker }
 
-func newController(w driver, o Options) (*Controller, error) {
-	ids, err := openLedger(o.Log)
+func (w liveWorker) subscribe() events { return w.Subscribe() }
+
+func newController(w driver, log Log, owner Owner) (*Controller, error) {
+	ids, err := openLedger(log, w.Recovered())
 	if err != nil {
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	c := &Controller{
-		w: w, ids: ids, name: rand.Text(), owner: o.Owner, ctx: ctx, stop: stop, active: time.Now(),
+		w: w, ids: ids, name: rand.Text(), owner: owner, ctx: ctx, stop: stop, active: time.Now(),
 		wake: make(chan struct{}, 1), extras: map[chan Payload]struct{}{}, ending: make(chan struct{}),
 	}
 	observed := c.feed()
@@ -206,7 +206,7 @@ func (c *Controller) feed() feed {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.extras[extra] = struct{}{}
-	return newLiveFeed(c.w.Subscribe(), extra, func() {
+	return newLiveFeed(c.w.subscribe(), extra, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		delete(c.extras, extra)

@@ -6,9 +6,11 @@ import (
 	"sync"
 
 	"github.com/codexctl/codexctl/codex/journal"
+	"github.com/codexctl/codexctl/codex/protocol"
+	"github.com/codexctl/codexctl/codex/worker"
 )
 
-// Log keeps records beyond the process.
+// Log keeps records beyond the process: a *worker.Worker does, in its journal.
 type Log interface {
 	// Records are those kept by earlier owners, in order.
 	Records() []journal.Record
@@ -53,13 +55,45 @@ type entry struct {
 	err    error
 }
 
-// lostResult is the result of a command whose owner ended while it was carried
-// out: what became of it is for the goal and the recovery to tell.
-func lostResult() *Refusal {
-	return &Refusal{Code: DeliveryUnknown, Reason: "its owner ended before the outcome was known; it is not sent again: look at the status"}
+// lost settles a command whose owner ended while it was carried out by what the
+// new owner found out. It is not carried out again.
+func (e *entry) lost(found []worker.Recovery) {
+	for _, r := range found {
+		if !e.meant(r.Intent) {
+			continue
+		}
+		switch r.Verdict {
+		case worker.Delivered:
+			e.settle(&Value{Goal: GoalOf(r.Goal), Note: RecoveredText(r)}, nil)
+		case worker.NotDelivered:
+			e.settle(nil, &Refusal{Code: NotSent, Reason: RecoveredText(r)})
+		}
+	}
+	e.settle(nil, &Refusal{Code: DeliveryUnknown, Reason: "its owner ended before the outcome was known; it is not sent again: look at the status"})
 }
 
-func openLedger(log Log) (*ledger, error) {
+// meant reports whether the intent is the one that the command led to. Commands
+// of one lane are carried out one by one, so at most one of each kind is open.
+func (e *entry) meant(in worker.Intent) bool {
+	switch in.Method {
+	case protocol.ThreadGoalSetMethod.Name:
+		bare := in.Objective == ""
+		return e.cmd.Name == GoalSet && !bare ||
+			e.cmd.Name == GoalEdit && in.Status == "" ||
+			e.cmd.Name == GoalPause && bare && in.Status == protocol.ThreadGoalStatusPaused ||
+			e.cmd.Name == GoalResume && bare && in.Status == protocol.ThreadGoalStatusActive
+	case protocol.ThreadGoalClearMethod.Name:
+		// A set on a complete goal clears it first: that alone is no delivery.
+		return e.cmd.Name == GoalClear
+	case protocol.TurnStartMethod.Name:
+		return e.cmd.Name == Prompt
+	case protocol.TurnSteerMethod.Name:
+		return e.cmd.Name == Steer
+	}
+	return false
+}
+
+func openLedger(log Log, found []worker.Recovery) (*ledger, error) {
 	l := &ledger{log: log, entries: map[string]*entry{}}
 	if log == nil {
 		return l, nil
@@ -89,7 +123,7 @@ func openLedger(log Log) (*ledger, error) {
 		}
 	}
 	for _, e := range l.entries {
-		e.settle(nil, lostResult()) // those that have a result keep it
+		e.lost(found) // those that have a result keep it
 	}
 	return l, nil
 }

@@ -1,0 +1,459 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/codexctl/codexctl/codex"
+	"github.com/codexctl/codexctl/codex/journal"
+	"github.com/codexctl/codexctl/codex/protocol"
+	"github.com/codexctl/codexctl/codex/worker"
+	"github.com/codexctl/codexctl/goal"
+)
+
+// fakeWorker records calls. Each waits for a turn on gate, if there is one.
+type fakeWorker struct {
+	gate  chan struct{}
+	err   error
+	found []worker.Recovery
+	over  chan struct{} // closed: the worker has ended
+
+	mu    sync.Mutex
+	calls []string
+	goal  *protocol.ThreadGoal
+	op    *worker.Operation
+}
+
+func newFakeWorker() *fakeWorker { return &fakeWorker{over: make(chan struct{})} }
+
+func (f *fakeWorker) call(ctx context.Context, format string, args ...any) error {
+	f.mu.Lock()
+	f.calls = append(f.calls, fmt.Sprintf(format, args...))
+	f.mu.Unlock()
+	if f.gate == nil {
+		return f.err
+	}
+	select {
+	case <-f.gate:
+		return f.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (f *fakeWorker) change(ctx context.Context, format string, args ...any) (worker.Change, error) {
+	err := f.call(ctx, format, args...)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return worker.Change{Goal: f.goal}, err
+}
+
+func (f *fakeWorker) Identity() worker.Identity {
+	return worker.Identity{Key: worker.Key{Project: "p", Session: "s", Dir: "/d"}}
+}
+func (f *fakeWorker) Thread() string               { return "thread-1" }
+func (f *fakeWorker) Recovered() []worker.Recovery { return f.found }
+func (f *fakeWorker) subscribe() events            { return fakeEvents{f.over} }
+
+func (f *fakeWorker) Status() worker.Status {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return worker.Status{Thread: "thread-1", Operation: f.op}
+}
+
+func (f *fakeWorker) Goal(ctx context.Context) (*protocol.ThreadGoal, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.goal, f.err
+}
+
+func (f *fakeWorker) SetGoal(ctx context.Context, s worker.GoalSpec) (worker.Change, error) {
+	return f.change(ctx, "set %s", s.Objective)
+}
+
+func (f *fakeWorker) EditGoal(ctx context.Context, text string) (worker.Change, error) {
+	return f.change(ctx, "edit %s", text)
+}
+
+func (f *fakeWorker) SetBudget(ctx context.Context, tokens protocol.Opt[int64]) (worker.Change, error) {
+	return f.change(ctx, "budget %d", tokens.Or(-1))
+}
+
+func (f *fakeWorker) PauseGoal(ctx context.Context) (worker.Change, error) {
+	return f.change(ctx, "pause")
+}
+
+func (f *fakeWorker) ResumeGoal(ctx context.Context) (worker.Change, error) {
+	return f.change(ctx, "resume")
+}
+
+func (f *fakeWorker) ClearGoal(ctx context.Context) (worker.Change, error) {
+	return f.change(ctx, "clear")
+}
+
+func (f *fakeWorker) Prompt(ctx context.Context, text string) (*worker.Operation, error) {
+	return nil, errors.Join(f.call(ctx, "prompt %s", text), worker.ErrBusy)
+}
+
+func (f *fakeWorker) Steer(ctx context.Context, text string) error {
+	return f.call(ctx, "steer %s", text)
+}
+
+func (f *fakeWorker) Stop(ctx context.Context) (worker.Outcome, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls = append(f.calls, "stop")
+	return worker.Outcome{End: worker.EndStopped, Goal: f.goal}, f.err
+}
+
+type fakeEvents struct{ over chan struct{} }
+
+func (f fakeEvents) Next(ctx context.Context) (worker.Event, error) {
+	select {
+	case <-f.over:
+		return worker.Event{}, worker.ErrClosed
+	case <-ctx.Done():
+		return worker.Event{}, ctx.Err()
+	}
+}
+
+func (fakeEvents) Close() {}
+
+// memoryLog keeps records for a later controller.
+type memoryLog struct {
+	mu      sync.Mutex
+	records []journal.Record
+	err     error
+}
+
+func (m *memoryLog) Records() []journal.Record {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.records)
+}
+
+func (m *memoryLog) Append(r journal.Record) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.err == nil {
+		m.records = append(m.records, r)
+	}
+	return m.err
+}
+
+func newTestController(t *testing.T, w driver, log Log) *Controller {
+	t.Helper()
+	c, err := newController(w, log, Owner{PID: 7, Socket: "/s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func wantCode(t *testing.T, err error, code Code) {
+	t.Helper()
+	var refusal *Refusal
+	if !errors.As(err, &refusal) || refusal.Code != code {
+		t.Errorf("got %v, want %s", err, code)
+	}
+}
+
+func TestCommandAskedForAgainGetsItsResultAndIsNotCarriedOutAgain(t *testing.T) {
+	w, log := newFakeWorker(), &memoryLog{}
+	w.goal = &protocol.ThreadGoal{Objective: "a", Status: protocol.ThreadGoalStatusActive}
+	set := Command{ID: "1", Name: GoalSet, Text: "a"}
+	c := newTestController(t, w, log)
+	first, err := c.Do(t.Context(), set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := c.Do(t.Context(), set)
+	if diff := cmp.Diff(first, again); err != nil || diff != "" {
+		t.Errorf("%v (-first +again):\n%s", err, diff)
+	}
+	set.Text = "b"
+	_, err = c.Do(t.Context(), set)
+	wantCode(t, err, Malformed)
+	w.err = worker.ErrOwnerFinished
+	_, err = c.Do(t.Context(), Command{ID: "2", Name: GoalPause})
+	wantCode(t, err, OwnerFinished)
+	w.err = nil
+
+	// A later owner has it from the journal.
+	later := newFakeWorker()
+	c = newTestController(t, later, log)
+	set.Text = "a"
+	again, err = c.Do(t.Context(), set)
+	if diff := cmp.Diff(first, again); err != nil || diff != "" {
+		t.Errorf("later owner: %v (-first +again):\n%s", err, diff)
+	}
+	_, err = c.Do(t.Context(), Command{ID: "2", Name: GoalPause})
+	wantCode(t, err, OwnerFinished)
+	if diff := cmp.Diff([]string{"set a", "pause"}, w.calls); diff != "" || later.calls != nil {
+		t.Errorf("carried out %v and later %v", w.calls, later.calls)
+	}
+}
+
+func TestCommandWhoseOwnerDiedIsAnsweredByWhatWasFoundOut(t *testing.T) {
+	set := worker.Intent{Method: protocol.ThreadGoalSetMethod.Name, Objective: "a", Status: protocol.ThreadGoalStatusActive}
+	stop := worker.Intent{Method: protocol.ThreadGoalSetMethod.Name, Status: protocol.ThreadGoalStatusPaused}
+	for _, row := range []struct {
+		found []worker.Recovery
+		want  Code // "" is a result
+	}{
+		{[]worker.Recovery{{Intent: stop, Verdict: worker.NotDelivered}, {Intent: set, Verdict: worker.Delivered, Goal: &protocol.ThreadGoal{Objective: "a"}}}, ""},
+		{[]worker.Recovery{{Intent: set, Verdict: worker.NotDelivered}}, NotSent},
+		{[]worker.Recovery{{Intent: set, Verdict: worker.Undetermined}}, DeliveryUnknown},
+		{nil, DeliveryUnknown},
+	} {
+		log := &memoryLog{}
+		dead := newFakeWorker()
+		dead.gate = make(chan struct{}) // never answers
+		c := newTestController(t, dead, log)
+		wait := c.accept(Command{ID: "1", Name: GoalSet, Text: "a"})
+		for len(log.Records()) == 0 { // until it is noted
+			if _, err := c.Do(t.Context(), Command{ID: "r", Name: Status}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := &memoryLog{records: log.Records()}
+		c.Close()
+		if _, err := wait(); err == nil {
+			t.Error("a command that was cut short has a result")
+		}
+
+		w := newFakeWorker()
+		w.found = row.found
+		c = newTestController(t, w, before)
+		value, err := c.Do(t.Context(), Command{ID: "1", Name: GoalSet, Text: "a"})
+		if row.want != "" {
+			wantCode(t, err, row.want)
+		} else if err != nil || value.Goal.Objective != "a" {
+			t.Errorf("got %+v, %v", value, err)
+		}
+		if w.calls != nil {
+			t.Errorf("it was carried out again: %v", w.calls)
+		}
+	}
+}
+
+func TestMutationsGoOneByOneInOrderAndStopGoesPast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newFakeWorker()
+		w.gate = make(chan struct{})
+		c := newTestController(t, w, nil)
+		waits := map[string]func() (*Value, error){}
+		for _, cmd := range []Command{
+			{ID: "1", Name: GoalSet, Text: "a"}, {ID: "2", Name: GoalSet, Text: "b"}, {ID: "3", Name: GoalPause},
+		} {
+			waits[cmd.ID] = c.accept(cmd)
+		}
+		synctest.Wait()
+		w.gate <- struct{}{}
+		synctest.Wait()
+		if diff := cmp.Diff([]string{"set a", "set b"}, w.calls); diff != "" {
+			t.Fatal(diff)
+		}
+		if c.Retire() {
+			t.Error("retired with a mutation under way")
+		}
+		// b is under way, the pause waits: a stop overtakes both, and what waited
+		// does not begin after it.
+		if _, err := c.Do(t.Context(), Command{ID: "4", Name: Stop}); err != nil {
+			t.Fatal(err)
+		}
+		_, err := waits["3"]()
+		wantCode(t, refusalOf(err), Stopped)
+		w.gate <- struct{}{}
+		for _, id := range []string{"1", "2"} {
+			if _, err := waits[id](); err != nil {
+				t.Errorf("%s: %v", id, err)
+			}
+		}
+		if diff := cmp.Diff([]string{"set a", "set b", "stop"}, w.calls); diff != "" {
+			t.Error(diff)
+		}
+		synctest.Wait()
+		if !c.Retire() {
+			t.Error("not retired, though nothing runs")
+		}
+		_, err = c.Do(t.Context(), Command{ID: "5", Name: GoalPause})
+		wantCode(t, err, OwnerFinished)
+		if _, err := c.Do(t.Context(), Command{ID: "6", Name: GoalShow}); err != nil {
+			t.Errorf("a read is refused: %v", err)
+		}
+		c.Close()
+	})
+}
+
+func TestCallerWhoGivesUpChangesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newFakeWorker()
+		w.gate = make(chan struct{})
+		c := newTestController(t, w, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() {
+			_, err := c.Do(ctx, Command{ID: "1", Name: GoalSet, Text: "a"})
+			done <- err
+		}()
+		synctest.Wait()
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+		close(w.gate)
+		if _, err := c.Do(t.Context(), Command{ID: "1", Name: GoalSet, Text: "a"}); err != nil {
+			t.Errorf("asked again: %v", err)
+		}
+		if diff := cmp.Diff([]string{"set a"}, w.calls); diff != "" {
+			t.Error(diff)
+		}
+		c.Close()
+	})
+}
+
+func TestNothingIsSentThatCouldNotBeNoted(t *testing.T) {
+	w, log := newFakeWorker(), &memoryLog{err: errors.New("disk full")}
+	c := newTestController(t, w, log)
+	for _, cmd := range []Command{{ID: "1", Name: GoalSet, Text: "a"}, {ID: "2", Name: Steer, Text: "x"}} {
+		_, err := c.Do(t.Context(), cmd)
+		wantCode(t, err, NotSent)
+		if !strings.Contains(err.Error(), "disk full") {
+			t.Error(err)
+		}
+	}
+	// A stop works all the same.
+	if _, err := c.Do(t.Context(), Command{ID: "3", Name: Stop}); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff([]string{"stop"}, w.calls); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestEachCommandReachesTheWorkerInItsOwnWay(t *testing.T) {
+	w := newFakeWorker()
+	c := newTestController(t, w, nil)
+	n := 0
+	do := func(cmd Command) error {
+		n++
+		cmd.ID = fmt.Sprint(n)
+		_, err := c.Do(t.Context(), cmd)
+		return err
+	}
+	for _, cmd := range []Command{
+		{Name: GoalEdit, Text: "new", Budget: protocol.Some(int64(5))},
+		{Name: GoalEdit, Budget: protocol.Null[int64]()},
+		{Name: GoalResume, Budget: protocol.Some(int64(9))},
+		{Name: GoalResume}, {Name: GoalClear}, {Name: Steer, Text: "x"},
+	} {
+		if err := do(cmd); err != nil {
+			t.Errorf("%s: %v", cmd.Name, err)
+		}
+	}
+	wantCode(t, do(Command{Name: Prompt, Text: "hi"}), Busy)
+	want := []string{"edit new", "budget 5", "budget -1", "budget 9", "resume", "resume", "clear", "steer x", "prompt hi"}
+	if diff := cmp.Diff(want, w.calls); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestErrorsOfTheWorkerHaveTheirCodes(t *testing.T) {
+	for want, err := range map[Code]error{
+		Busy:            fmt.Errorf("x: %w", worker.ErrBusy),
+		OwnerFinished:   worker.ErrOwnerFinished,
+		TooLate:         worker.ErrNoTurn,
+		Stopped:         worker.ErrStopped,
+		Rejected:        &codex.RPCError{Message: "no"},
+		NotSent:         &codex.DeliveryError{Delivery: codex.NotSent, Err: io.EOF},
+		DeliveryUnknown: &codex.DeliveryError{Delivery: codex.Unknown, Err: io.EOF},
+		Disconnected:    worker.ErrDisconnected,
+		Failed:          errors.New("else"),
+		Malformed:       worker.ErrBlankObjective,
+	} {
+		if got := refusalOf(err); got.Code != want || got.Reason != err.Error() {
+			t.Errorf("%v: got %+v, want %s", err, got, want)
+		}
+	}
+}
+
+func TestStatusSaysUnavailableWhenTheGoalCannotBeRead(t *testing.T) {
+	w := newFakeWorker()
+	c := newTestController(t, w, nil)
+	status := func() *Snapshot {
+		t.Helper()
+		v, err := c.Do(t.Context(), Command{ID: "1", Name: Status})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.Status
+	}
+	if s := status(); s.State != goal.None || s.Thread != "thread-1" || s.Owner.PID != 7 || s.Directory != "/d" {
+		t.Errorf("got %+v", s)
+	}
+	w.err = errors.New("codex is away")
+	s := status()
+	if s.State != goal.Unavailable || s.Goal != nil || len(s.Actions) != 0 || !strings.Contains(s.Why, "codex is away") {
+		t.Errorf("got %+v", s)
+	}
+	v, err := c.Do(t.Context(), Command{ID: "2", Name: CommandsList})
+	if err != nil || v.Commands[0].Name != "goal" || v.Commands[0].Mode.State != goal.Unavailable {
+		t.Errorf("got %+v, %v", v, err)
+	}
+	if _, err = c.Do(t.Context(), Command{ID: "3", Name: GoalShow}); err == nil {
+		t.Error("an unreadable goal was shown")
+	}
+}
+
+func TestStopWithOwnerAsksForTheOwnersEnd(t *testing.T) {
+	w := newFakeWorker()
+	c := newTestController(t, w, nil)
+	select {
+	case <-c.Ending():
+		t.Fatal("ending before it was asked for")
+	default:
+	}
+	if _, err := c.Do(t.Context(), Command{ID: "1", Name: Stop, Owner: true}); err != nil {
+		t.Fatal(err)
+	}
+	<-c.Ending()
+}
+
+func TestPublishedEventsReachEveryStream(t *testing.T) {
+	w := newFakeWorker()
+	c := newTestController(t, w, nil)
+	conns := []*Conn{c.Connect(), c.Connect()}
+	for _, conn := range conns { // both are served by now
+		if _, err := conn.Do(t.Context(), Command{ID: "1", Name: GoalShow}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.Publish(&Warning{Code: "W", Message: "look"})
+	for _, conn := range conns {
+		e, err := conn.Next(t.Context())
+		if warning, ok := e.Payload.(*Warning); err != nil || !ok || warning.Message != "look" {
+			t.Errorf("got %+v, %v", e.Payload, err)
+		}
+	}
+	close(w.over)
+	for _, conn := range conns {
+		e, err := conn.Next(t.Context())
+		if closed, ok := e.Payload.(*StreamClosed); err != nil || !ok || closed.Reason != closedByOwner {
+			t.Errorf("got %+v, %v", e.Payload, err)
+		}
+		if _, err := conn.Next(t.Context()); !errors.Is(err, io.EOF) {
+			t.Errorf("after the end came %v", err)
+		}
+	}
+}
