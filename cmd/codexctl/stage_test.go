@@ -125,7 +125,7 @@ func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args 
 	return map[string]func(ts *testscript.TestScript, neg bool, args []string){
 		"model": cmdModel, "reached": cmdReached, "open": cmdOpen, "heard": cmdHeard,
 		"exits": cmdExits, "start": cmdStart, "finish": cmdFinish, "signal": cmdSignal,
-		"loses": cmdMiddleman, "shows": cmdShows, "until": cmdUntil, "thread": cmdThread, "asked": cmdAsked,
+		"loses": cmdMiddleman, "hostile": cmdHostile, "shows": cmdShows, "until": cmdUntil, "thread": cmdThread, "asked": cmdAsked,
 	}
 }
 
