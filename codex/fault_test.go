@@ -278,6 +278,7 @@ func request(t *testing.T, c *codex.Client, method string, dispatched bool) (*co
 		}
 		return nil, err
 	}
+	ended := c.Err()
 	s := c.Subscribe(codex.SubscribeOptions{Methods: func(string) bool { return false }})
 	var id codex.CallID
 	if method == reading {
@@ -285,8 +286,8 @@ func request(t *testing.T, c *codex.Client, method string, dispatched bool) (*co
 	} else {
 		id = codex.Dispatch(c, protocol.ThreadGoalSetMethod, set, codex.ReplyTo(s))
 	}
-	if c.Err() != nil { // the subscription came too late
-		return nil, &codex.DeliveryError{Method: method, Delivery: codex.NotSent, Err: c.Err()}
+	if ended != nil { // the subscription came too late to get a reply
+		return nil, &codex.DeliveryError{Method: method, Delivery: codex.NotSent, Err: ended}
 	}
 	e := next(t, s)
 	if e.Reply == nil || e.Reply.Call != id || e.Method != method || e.Reply.Method != method || e.Seq == 0 {

@@ -91,7 +91,7 @@ func encode(result any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return raw, wire.Check(raw, 1)
+	return raw, wire.CheckDepth(raw)
 }
 
 // kinds has a row for each server request of 0.160.1. How the refusals act was seen on it: an approval that gets a JSON-RPC

@@ -2,6 +2,7 @@ package codex_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -251,13 +252,26 @@ func TestWhatTheServerCannotReadIsNotSent(t *testing.T) {
 	peer := codextest.NewPeer()
 	c := start(t, peer, codex.Options{})
 	deep := strings.Repeat("[", 126) + strings.Repeat("]", 126)
-	for name, item := range map[string]string{"surrogate": `"\ud800"`, "depth": deep, "not JSON": `{`, "invalid UTF-8": "\"\xff\""} {
+	for name, item := range map[string]string{
+		"lone high surrogate": `"\ud800"`, "lone low surrogate": `"x\udc00y"`, "reversed pair": `"\udc00\ud800"`, "surrogate in a name": `{"\ud800":1}`,
+		"invalid UTF-8": "\"\xff\"", "control character": "\"\x01\"", "too deep": deep, "not JSON": `{`, "two values": `1 2`, "nothing": ``, "number": `01`,
+	} {
 		_, err := codex.Call(t.Context(), c, protocol.ThreadInjectItemsMethod, protocol.ThreadInjectItemsParams{ThreadID: "T", Items: []jsontext.Value{jsontext.Value(item)}})
 		if codex.DeliveryOf(err) != codex.NotSent {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if n := len(peer.Received("thread/inject_items")); n != 0 {
-		t.Errorf("%d frames went out", n)
+	if _, err := codex.Call(t.Context(), c, protocol.ThreadGoalSetMethod, protocol.ThreadGoalSetParams{ThreadID: "T\xff"}); codex.DeliveryOf(err) != codex.NotSent {
+		t.Errorf("invalid UTF-8 in a string: %v", err)
+	}
+	if n := len(peer.Messages()); n != 2 {
+		t.Errorf("%d frames went out, more than initialize and initialized", n)
+	}
+	for name, item := range map[string]string{"pair": `"\ud83d\ude00"`, "NUL": `"\u0000"`, "separators": "\"\u2028\u2029\"", "big number": `1e999`, "line break": "[1,\r\n2]"} {
+		_, _ = codex.Call(t.Context(), c, protocol.ThreadInjectItemsMethod, protocol.ThreadInjectItemsParams{ThreadID: "T", Items: []jsontext.Value{jsontext.Value(item)}})
+		m := peer.Messages()
+		if last := m[len(m)-1]; last.Method != "thread/inject_items" || !json.Valid(last.Params) {
+			t.Errorf("%s: %s %s", name, last.Method, last.Params)
+		}
 	}
 }

@@ -100,7 +100,7 @@ func newRequest[P, R any](c *Client, m protocol.ClientMethod[P, R], params P, op
 	}
 	payload, err := json.Marshal(params)
 	if err == nil {
-		err = wire.Check(payload, 1)
+		err = wire.CheckDepth(payload)
 	}
 	if err != nil {
 		return r, fmt.Errorf("encode params: %w", err)

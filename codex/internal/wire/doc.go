@@ -7,5 +7,5 @@
 // correlation, replies and closing are jsonrpc2's, while the payload is handed to the receiver untouched.
 //
 // The package promises wire order: the receiver is called from one goroutine, once for each frame, in the order of the
-// input. It never interprets params or results. It never writes a frame that 0.160.1 would answer with silence: see [Check].
+// input. It never interprets params or results. It writes a frame only if 0.160.1 can read it: see [CheckDepth].
 package wire
