@@ -10,7 +10,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(leakFree{m}, map[string]func(){"codexctl": main, "middleman": middleman})
+	testscript.Main(leakFree{m}, map[string]func(){"codexctl": main, "middleman": middleman, "tinydisk": tinyDisk})
 }
 
 // leakFree fails a run whose tests left goroutines behind.
