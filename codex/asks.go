@@ -86,8 +86,8 @@ func (a *asks) ask(e *wire.Envelope) {
 	q.cancel = cancel
 	q.timer = time.AfterFunc(c.opts.HandlerTimeout, func() {
 		c.opts.Logger.Warn("server request was not answered in time and is refused", "method", q.method)
+		a.refuse(q) // before the handler learns that its time is over and answers after all
 		cancel(context.DeadlineExceeded)
-		a.refuse(q)
 	})
 	a.mu.Unlock()
 	a.wg.Go(func() { a.handle(ctx, q, run) })
