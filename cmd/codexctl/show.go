@@ -71,6 +71,8 @@ func (b *board) take(p control.Payload) []string {
 	case *control.GoalCleared:
 		b.state.Goal, b.last = goal.None, ""
 		return []string{"goal cleared"}
+	case *control.OperationStarted:
+		b.state.Now = ""
 	case *control.TurnStarted:
 		b.state.Turn++
 		b.state.Now = "working"
@@ -159,24 +161,19 @@ type liveShow struct {
 	began   time.Time
 }
 
-func (s *liveShow) event(e control.Event) error {
-	if lines := s.board.take(e.Payload); len(lines) > 0 {
-		if err := s.screen.Print(lines...); err != nil {
-			return err
-		}
-	}
-	return s.tick()
-}
+func (s *liveShow) event(e control.Event) error { return s.draw(s.board.take(e.Payload)) }
 
 func (s *liveShow) note(text string) error { return s.screen.Print(text) }
 
-func (s *liveShow) tick() error {
+func (s *liveShow) tick() error { return s.draw(nil) }
+
+func (s *liveShow) draw(above []string) error {
 	s.board.state.Elapsed = time.Since(s.began)
 	columns := s.columns()
 	if columns == 0 {
 		columns = 80
 	}
-	return s.screen.Draw(view.Render(s.board.state, columns, s.colour))
+	return s.screen.Draw(view.Render(s.board.state, columns, s.colour), above...)
 }
 
 func (s *liveShow) pause() error { return s.screen.Clear() }

@@ -6,8 +6,10 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -123,6 +125,51 @@ func TestConnectionOfAnotherUserIsDropped(t *testing.T) {
 	l.Close()
 	if err := <-accepted; !errors.Is(err, net.ErrClosed) {
 		t.Errorf("Accept gave %v: it let the connection in", err)
+	}
+}
+
+// Only root can be somebody else; for all others the test above has to do. The
+// directory and the socket are opened wide on purpose: the credentials alone keep
+// the intruder out.
+func TestAnotherUsersProcessIsDropped(t *testing.T) {
+	if os.Geteuid() != 0 {
+		return
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "run", "s")
+	l := listen(t, path)
+	b := newFakeBackend()
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_ = serve(t.Context(), b, conn)
+		}
+	}()
+	for p, mode := range map[string]os.FileMode{filepath.Dir(dir): 0o711, dir: 0o711, filepath.Dir(path): 0o711, path: 0o666} {
+		if err := os.Chmod(p, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	binary := filepath.Join(dir, "intruder") // one that others may run
+	content, err := os.ReadFile(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(binary, content, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for uid, want := range map[uint32]string{0: "was answered", 65534: "was dropped"} {
+		cmd := exec.Command(binary)
+		cmd.Dir = "/"
+		cmd.Env = []string{intruderEnv + "=" + path}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
+		out, err := cmd.CombinedOutput()
+		if err != nil || !strings.HasPrefix(string(out), want) {
+			t.Errorf("user %d: %q, %v; want %q", uid, out, err, want)
+		}
 	}
 }
 

@@ -20,8 +20,8 @@ func NewScreen(out io.Writer, columns func() int) *Screen {
 	return &Screen{out: out, columns: columns}
 }
 
-// Draw replaces the block, in one write.
-func (s *Screen) Draw(block []string) error { return s.update(nil, block) }
+// Draw replaces the block and adds lines above it, in one write.
+func (s *Screen) Draw(block []string, above ...string) error { return s.update(above, block) }
 
 // Print adds lines above the block, which stays.
 func (s *Screen) Print(lines ...string) error { return s.update(lines, s.drawn) }
