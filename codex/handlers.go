@@ -160,6 +160,7 @@ var kinds = func() map[string]kind {
 			func() protocol.CurrentTimeReadResponse {
 				return protocol.CurrentTimeReadResponse{CurrentTimeAt: time.Now().Unix()}
 			}),
+		//lint:ignore SA1019 0.160.1 can still send it, and then it must be answered.
 		kindOf(protocol.ApplyPatchApprovalRequest,
 			func(h *ServerHandlers) Handler[protocol.ApplyPatchApprovalParams, protocol.ApplyPatchApprovalResponse] {
 				return h.ApprovePatch
@@ -167,6 +168,7 @@ var kinds = func() map[string]kind {
 			func() protocol.ApplyPatchApprovalResponse {
 				return protocol.ApplyPatchApprovalResponse{Decision: denied}
 			}),
+		//lint:ignore SA1019 Likewise.
 		kindOf(protocol.ExecCommandApprovalRequest,
 			func(h *ServerHandlers) Handler[protocol.ExecCommandApprovalParams, protocol.ExecCommandApprovalResponse] {
 				return h.ApproveExec

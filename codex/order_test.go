@@ -119,3 +119,47 @@ func TestParamsMayBeChangedAfterDispatch(t *testing.T) {
 		t.Errorf("the peer got %s", got[len(got)-1].Params)
 	}
 }
+
+// counted is a result that counts how often it is decoded.
+type counted struct{ times *int }
+
+var decodings int
+
+func (c *counted) UnmarshalJSON(raw []byte) error {
+	decodings++
+	c.times = &decodings
+	return nil
+}
+
+func TestResultIsDecodedOnceAndOnlyForWhomItIsFor(t *testing.T) {
+	method := protocol.ClientMethod[protocol.ThreadReadParams, counted]{Method: protocol.ThreadReadMethod.Method}
+	for name, row := range map[string]struct {
+		subscriptions, want int
+		call                bool
+	}{"one call": {1, 1, true}, "two subscribers": {2, 1, false}, "nobody": {0, 0, false}} {
+		t.Run(name, func(t *testing.T) {
+			decodings = 0
+			peer := codextest.NewPeer(codextest.On("thread/read").Answer(map[string]any{"thread": map[string]any{}}))
+			c := start(t, peer, codex.Options{})
+			var subs []*codex.Subscription
+			for range row.subscriptions {
+				subs = append(subs, c.Subscribe(codex.SubscribeOptions{Replies: true}))
+			}
+			if row.call {
+				if _, err := codex.Call(t.Context(), c, method, protocol.ThreadReadParams{ThreadID: "T"}); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				codex.Dispatch(c, method, protocol.ThreadReadParams{ThreadID: "T"})
+				until(t, "the reply is in", func() bool { s := c.Stats(); return s.Received == 2 && s.InFlight == 0 })
+			}
+			_ = c.Close()
+			for _, s := range subs {
+				rest(t, s)
+			}
+			if decodings != row.want {
+				t.Errorf("decoded %d times, want %d", decodings, row.want)
+			}
+		})
+	}
+}

@@ -133,7 +133,7 @@ func (o *objects) ReadObject(v any) error {
 	}
 	if id, ok := s.nextGivenUp(); ok {
 		s.clearing = true
-		return s.show(v, append(strconv.AppendUint(append(s.stub[:0], `{"id":`...), id, 10), `,"result":0}`...))
+		return s.show(v, append(strconv.AppendUint(append(s.stub[:0], `{"id":`...), id, 10), `,"result":null}`...))
 	}
 	s.clearing = false
 	for {
@@ -175,7 +175,7 @@ func (o *objects) ReadObject(v any) error {
 				s.stray(false)
 				continue
 			}
-			return s.show(v, append(append(append(s.stub[:0], `{"id":`...), s.now.ID...), `,"result":0}`...))
+			return s.show(v, append(append(append(s.stub[:0], `{"id":`...), s.now.ID...), `,"result":null}`...))
 		}
 	}
 }
