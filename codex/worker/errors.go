@@ -16,6 +16,11 @@ var (
 	ErrStopped       = lifecycle.ErrStopped
 	ErrNoTurn        = lifecycle.ErrNoTurn
 	ErrComplete      = lifecycle.ErrComplete
+	ErrNoGoal        = lifecycle.ErrNoGoal
+	ErrGoalActive    = lifecycle.ErrGoalActive
+	ErrUnread        = lifecycle.ErrUnread
+	ErrOnlyCleared   = lifecycle.ErrOnlyCleared
+	ErrClosing       = lifecycle.ErrClosing
 	ErrDisconnected  = lifecycle.ErrDisconnected
 
 	// ErrClosed says that the worker was closed, by its manager or for idleness.

@@ -12,7 +12,7 @@ import (
 // Event is one thing that happened to a worker, in the order it became known.
 // Exactly one of Notification, Request, Operation and Lagged is set.
 type Event struct {
-	Seq uint64 // counts the worker's events from 1
+	Seq uint64 // counts the worker's events from 1; 0 with Lagged
 	// Notification is one of the thread, as Codex sent it.
 	Notification protocol.Notification
 	// Request is one that Codex asks of the client, such as an approval.
@@ -88,8 +88,8 @@ func (w *Worker) Subscribe() *Subscription {
 	return s
 }
 
-// Next returns the next event. It waits for one until ctx ends. After the worker
-// has ended it returns what is left and then [ErrClosed]; a [*codex.LaggedError]
+// Next returns the next event. It waits for one until ctx ends, and serves one
+// goroutine at a time. After the worker has ended it returns what is left and then [ErrClosed]; a [*codex.LaggedError]
 // if the subscriber was too slow even for what is never dropped.
 func (s *Subscription) Next(ctx context.Context) (Event, error) {
 	for {

@@ -10,28 +10,49 @@ import (
 // other mutation of the thread, is written.
 func (l *loop) dispatch(f lifecycle.Frame, message string) codex.CallID {
 	w, to := l.Worker, codex.ReplyTo(l.wire)
-	switch f.Role {
-	case lifecycle.RoleClear, lifecycle.RoleReset:
+	switch methods[f.Role] {
+	case protocol.ThreadGoalClearMethod.Name:
 		return codex.Dispatch(w.client, protocol.ThreadGoalClearMethod, protocol.ThreadGoalClearParams{ThreadID: w.thread}, to)
-	case lifecycle.RoleInterrupt:
+	case protocol.ThreadGoalGetMethod.Name:
+		return codex.Dispatch(w.client, protocol.ThreadGoalGetMethod, protocol.ThreadGoalGetParams{ThreadID: w.thread}, to)
+	case protocol.ThreadResumeMethod.Name:
+		return codex.Dispatch(w.client, protocol.ThreadResumeMethod, w.resumeParams(), to)
+	case protocol.TurnInterruptMethod.Name:
 		return codex.Dispatch(w.client, protocol.TurnInterruptMethod, protocol.TurnInterruptParams{ThreadID: w.thread, TurnID: f.Turn}, to)
-	case lifecycle.RoleStart:
+	case protocol.TurnStartMethod.Name:
 		return codex.Dispatch(w.client, protocol.TurnStartMethod, protocol.TurnStartParams{
 			ThreadID: w.thread, Input: textInput(f.Text), ClientUserMessageID: protocol.Some(message),
 		}, to)
-	case lifecycle.RoleSteer:
+	case protocol.TurnSteerMethod.Name:
 		return codex.Dispatch(w.client, protocol.TurnSteerMethod, protocol.TurnSteerParams{
 			ThreadID: w.thread, ExpectedTurnID: f.Turn, Input: textInput(f.Text), ClientUserMessageID: protocol.Some(message),
 		}, to)
 	}
-	if f.Role.Reads() {
-		return codex.Dispatch(w.client, protocol.ThreadGoalGetMethod, protocol.ThreadGoalGetParams{ThreadID: w.thread}, to)
-	}
-	return codex.Dispatch(w.client, protocol.ThreadGoalSetMethod, l.setParams(f), to)
+	return codex.Dispatch(w.client, protocol.ThreadGoalSetMethod, w.setParams(f), to)
 }
 
-func (l *loop) setParams(f lifecycle.Frame) protocol.ThreadGoalSetParams {
-	p := protocol.ThreadGoalSetParams{ThreadID: l.thread}
+// methods names the call that each frame makes.
+var methods = map[lifecycle.Role]string{
+	lifecycle.RoleSet:       protocol.ThreadGoalSetMethod.Name,
+	lifecycle.RoleUndo:      protocol.ThreadGoalSetMethod.Name,
+	lifecycle.RoleStallStop: protocol.ThreadGoalSetMethod.Name,
+	lifecycle.RoleStopPause: protocol.ThreadGoalSetMethod.Name,
+	lifecycle.RoleRestore:   protocol.ThreadGoalSetMethod.Name,
+	lifecycle.RoleClear:     protocol.ThreadGoalClearMethod.Name,
+	lifecycle.RoleReset:     protocol.ThreadGoalClearMethod.Name,
+	lifecycle.RoleLook:      protocol.ThreadGoalGetMethod.Name,
+	lifecycle.RoleDecide:    protocol.ThreadGoalGetMethod.Name,
+	lifecycle.RoleConfirm:   protocol.ThreadGoalGetMethod.Name,
+	lifecycle.RoleStallLook: protocol.ThreadGoalGetMethod.Name,
+	lifecycle.RoleStopLook:  protocol.ThreadGoalGetMethod.Name,
+	lifecycle.RoleLoad:      protocol.ThreadResumeMethod.Name,
+	lifecycle.RoleStart:     protocol.TurnStartMethod.Name,
+	lifecycle.RoleSteer:     protocol.TurnSteerMethod.Name,
+	lifecycle.RoleInterrupt: protocol.TurnInterruptMethod.Name,
+}
+
+func (w *Worker) setParams(f lifecycle.Frame) protocol.ThreadGoalSetParams {
+	p := protocol.ThreadGoalSetParams{ThreadID: w.thread}
 	switch f.Role {
 	case lifecycle.RoleStopPause, lifecycle.RoleStallStop:
 		p.Status = protocol.Some(protocol.ThreadGoalStatusPaused)
@@ -99,22 +120,4 @@ func eventOf(n protocol.Notification) lifecycle.Event {
 		return lifecycle.TurnCompleted{ID: n.Turn.ID, Status: n.Turn.Status, Error: n.Turn.Error}
 	}
 	return nil
-}
-
-// methodOf names the call a frame makes, for journals and messages.
-func methodOf(f lifecycle.Frame) string {
-	switch f.Role {
-	case lifecycle.RoleClear, lifecycle.RoleReset:
-		return protocol.ThreadGoalClearMethod.Name
-	case lifecycle.RoleInterrupt:
-		return protocol.TurnInterruptMethod.Name
-	case lifecycle.RoleStart:
-		return protocol.TurnStartMethod.Name
-	case lifecycle.RoleSteer:
-		return protocol.TurnSteerMethod.Name
-	}
-	if f.Role.Reads() {
-		return protocol.ThreadGoalGetMethod.Name
-	}
-	return protocol.ThreadGoalSetMethod.Name
 }

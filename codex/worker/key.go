@@ -47,7 +47,11 @@ func Identify(key Key, env []string) (Identity, error) {
 
 // Hash names the identity in file names: 32 hexadecimal digits.
 func (id Identity) Hash() string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{id.CodexHome, id.Key.Project, id.Key.Session, id.Key.Dir}, "\x00")))
+	h := sha256.New()
+	for _, part := range []string{id.CodexHome, id.Key.Project, id.Key.Session, id.Key.Dir} {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	sum := h.Sum(nil)
 	return hex.EncodeToString(sum[:16])
 }
 
@@ -74,15 +78,19 @@ func lookup(env []string, name string) string {
 	return value
 }
 
-// canonical makes path absolute and follows its links. A path that does not
-// exist yet keeps its name.
+// canonical makes path absolute and follows its links, also when its end does not
+// exist yet: making it later must not change the identity.
 func canonical(path string) (string, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", err
 	}
-	if real, err := filepath.EvalSymlinks(abs); err == nil {
-		return real, nil
+	for dir, rest := abs, ""; ; dir, rest = filepath.Dir(dir), filepath.Join(filepath.Base(dir), rest) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(real, rest), nil
+		}
+		if dir == filepath.Dir(dir) {
+			return abs, nil
+		}
 	}
-	return abs, nil
 }

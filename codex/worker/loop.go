@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -26,10 +27,6 @@ type loop struct {
 	ops    map[int]*Operation
 	answer string // the last agent message of the running turn
 	last   *TurnResult
-
-	load    loadState
-	loading codex.CallID
-	loads   []chan<- error
 }
 
 // written is a frame on the wire and the intent it was journalled with.
@@ -37,14 +34,6 @@ type written struct {
 	frame  lifecycle.Frame
 	intent int // 0: not journalled
 }
-
-type loadState int
-
-const (
-	unloaded loadState = iota
-	loading
-	loaded
-)
 
 // inbound is what the pump took from the wire.
 type inbound struct {
@@ -121,10 +110,6 @@ func (l *loop) idleTimer() *time.Timer {
 }
 
 func (l *loop) take(r request) {
-	if r.load != nil {
-		l.wantLoaded(r.load)
-		return
-	}
 	l.tickets++
 	if r.answer != nil {
 		l.waiting[l.tickets] = r.answer
@@ -151,19 +136,19 @@ func (l *loop) hear(e codex.Event) {
 }
 
 func (l *loop) hearReply(r *codex.Reply) {
-	if r.Call == l.loading && l.load == loading {
-		l.loadReplied(r.Err)
-		return
-	}
 	w, ok := l.frames[r.Call]
 	if !ok {
 		return
 	}
-	delete(l.frames, r.Call)
 	if w.intent != 0 {
 		l.journalOutcome(w.intent, r)
 	}
-	l.step(lifecycle.Replied{Frame: w.frame, Reply: replyOf(r)})
+	reply := replyOf(r)
+	if w.frame.Role == lifecycle.RoleLoad && r.Err != nil {
+		reply.Err = fmt.Errorf("resume thread %s: %w", l.thread, r.Err)
+	}
+	l.step(lifecycle.Replied{Frame: w.frame, Reply: reply})
+	delete(l.frames, r.Call)
 }
 
 // note remembers what outcomes report of a turn.
@@ -241,7 +226,7 @@ func (l *loop) carryOut(effect lifecycle.Effect) {
 // write journals a mutation and puts it on the wire.
 func (l *loop) write(f lifecycle.Frame) {
 	w := written{frame: f}
-	if !f.Role.Reads() && f.Role != lifecycle.RoleInterrupt {
+	if journalled(f.Role) {
 		intent, err := l.journalIntent(f)
 		if err != nil && f.Ticket != 0 {
 			l.later = append(l.later, lifecycle.Replied{Frame: f, Reply: lifecycle.Reply{Delivery: lifecycle.NotSent, Err: err}})
@@ -249,7 +234,7 @@ func (l *loop) write(f lifecycle.Frame) {
 		}
 		if err != nil {
 			// A stop must work on a full disk, too.
-			l.opts.Logger.Error("writing without a journalled intent", "method", methodOf(f), "error", err)
+			l.opts.Logger.Error("writing without a journalled intent", "method", methods[f.Role], "error", err)
 		}
 		w.intent = intent
 	}
@@ -265,26 +250,22 @@ func (l *loop) reply(a lifecycle.Answer) {
 	if a.Unknown {
 		a.Err = l.unknown(a.Ticket, a.Err)
 	}
-	if a.Err == nil && a.Op != 0 && l.load == unloaded {
-		// The goal was set on a thread that is stored only: Codex starts its turn
-		// once the thread is loaded.
-		l.startLoading()
-	}
 	answer <- answered{Answer: a, op: l.ops[a.Op]}
 }
 
 // unknown says of a submission that its frame was written and never answered.
 func (l *loop) unknown(t lifecycle.Ticket, err error) error {
-	if codex.DeliveryOf(err) == codex.Unknown {
-		return err
-	}
-	method := ""
+	d := &codex.DeliveryError{Delivery: codex.Unknown, Err: err}
 	for _, w := range l.frames {
-		if w.frame.Ticket == t {
-			method = methodOf(w.frame)
+		if w.frame.Ticket == t && !w.frame.Role.Reads() {
+			d.Method = methods[w.frame.Role]
 		}
 	}
-	return &codex.DeliveryError{Method: method, Delivery: codex.Unknown, Err: err}
+	var same *codex.DeliveryError
+	if errors.As(err, &same) && same.Method == d.Method {
+		return err
+	}
+	return d
 }
 
 func (l *loop) endOperation(e lifecycle.Ended) {
@@ -300,43 +281,11 @@ func (l *loop) endOperation(e lifecycle.Ended) {
 	l.feed.publish(Event{Operation: &OperationEvent{Operation: op, Step: Ended, Outcome: &out}})
 }
 
-func (l *loop) timeOf(t lifecycle.Timer) time.Duration {
-	switch t {
-	case lifecycle.TimerStall:
-		return l.opts.StallTimeout
-	case lifecycle.TimerTurn:
-		return stopTurn
-	case lifecycle.TimerGrace:
-		return stopGrace
-	default:
-		return stopAnswer
-	}
-}
-
-func (l *loop) nextAlarm() time.Duration {
-	next := time.Hour
-	for _, at := range l.timers {
-		next = min(next, max(time.Until(at), 0))
-	}
-	return next
-}
-
-// ring fires the timers that are due.
-func (l *loop) ring() {
-	now := time.Now()
-	for _, t := range []lifecycle.Timer{lifecycle.TimerAnswer, lifecycle.TimerTurn, lifecycle.TimerGrace, lifecycle.TimerStall} {
-		if at, ok := l.timers[t]; ok && !at.After(now) {
-			delete(l.timers, t)
-			l.step(lifecycle.TimerFired{Timer: t})
-		}
-	}
-}
-
 func (l *loop) publishStatus() {
 	s := l.state
 	l.status.Store(&Status{
 		Thread:    l.thread,
-		Loaded:    l.load == loaded,
+		Loaded:    s.Load == lifecycle.Loaded,
 		Goal:      s.Goal,
 		GoalKnown: s.GoalKnown,
 		Turn:      s.Turn.ID,
@@ -344,6 +293,7 @@ func (l *loop) publishStatus() {
 		Operation: l.ops[l.owner()],
 		Pending:   s.Lane != nil && !s.Lane.Role.Reads() || len(s.Waiting) > 0,
 		Stopping:  s.Stop != nil,
+		ending:    s.Gone,
 		owner:     l.owner(),
 	})
 }
@@ -353,12 +303,10 @@ func (l *loop) finish() {
 	if !l.state.Gone {
 		l.step(lifecycle.Disconnected{Err: l.err})
 	}
-	for _, load := range l.loads {
-		load <- l.err
-	}
 	_ = l.client.Close()
 	l.journalEnd()
 	l.owned.release()
 	l.feed.end()
 	close(l.done)
+	l.ended()
 }

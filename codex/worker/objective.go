@@ -29,6 +29,17 @@ func TrimObjective(text string) (string, error) {
 	return text, nil
 }
 
+// checkText says why a text for a turn cannot be sent.
+func checkText(text string) error {
+	switch {
+	case strings.TrimSpace(text) == "":
+		return errors.New("the text is blank; say what is to be done")
+	case !utf8.ValidString(text):
+		return errors.New("the text is not valid UTF-8; Codex would close its input over it")
+	}
+	return nil
+}
+
 func checkBudget(tokens int64, given bool) error {
 	if given && tokens <= 0 {
 		return fmt.Errorf("a token budget of %d; it must be positive, or null for none", tokens)

@@ -30,8 +30,8 @@ type Options struct {
 	// Nil is none.
 	Socket func(Identity) string
 
-	// IdleTimeout is how long a worker without an operation lives. 0 is 10
-	// minutes; negative is for ever.
+	// IdleTimeout is how long a worker without an operation and without a
+	// subscriber to its events lives. 0 is 10 minutes; negative is for ever.
 	IdleTimeout time.Duration
 	// StallTimeout is how long an active goal may run no turn before it is looked
 	// into. 0 is 10 seconds.
@@ -128,7 +128,8 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return o, nil
+	_, err := o.Thread.config()
+	return o, err
 }
 
 func stateDir(env []string) (string, error) {

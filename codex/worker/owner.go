@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/codexctl/codexctl/codex"
 	"github.com/codexctl/codexctl/codex/internal/private"
@@ -72,8 +73,23 @@ func own(o Options, id Identity) (*ownership, []journal.Record, error) {
 	return own, records, nil
 }
 
+// checkThreadID keeps what cannot be an id of Codex's out of file names.
+func checkThreadID(thread string) error {
+	other := func(r rune) bool {
+		return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	}
+	if thread == "" || len(thread) > 128 || strings.ContainsFunc(thread, other) {
+		return fmt.Errorf("%.40q is not a thread id; `codexctl threads` lists those there are", thread)
+	}
+	return nil
+}
+
 // lockThread takes the native thread, or says who has it.
 func (o *ownership) lockThread(thread string) error {
+	if err := checkThreadID(thread); err != nil {
+		return err
+	}
+	o.releaseThread()
 	dir, err := private.MakeDir(o.threads)
 	if err != nil {
 		return err
@@ -104,11 +120,16 @@ func (o *ownership) lockThread(thread string) error {
 	return nil
 }
 
-func (o *ownership) release() {
+func (o *ownership) releaseThread() {
 	if o.thread != nil {
 		_ = private.Unlock(o.thread) // see journal.Log.Close
 		_ = o.thread.Close()
+		o.thread = nil
 	}
+}
+
+func (o *ownership) release() {
+	o.releaseThread()
 	_ = os.Remove(filepath.Join(o.dir, ownerFile)) // while the lock still keeps others out
 	_ = o.log.Close()
 }

@@ -36,7 +36,13 @@ type serverRecord struct {
 // Intent is a mutation as it was about to be written.
 type Intent struct {
 	ID     int    `json:"id"` // counts the intents of an identity from 1
+	Thread string `json:"thread"`
 	Method string `json:"method"`
+	// Own is set on what the worker does for itself, such as the pause of a stop.
+	Own bool `json:"own,omitempty"`
+	// Then is the objective that a thread/goal/clear makes room for: the two are
+	// one intent.
+	Then string `json:"then,omitempty"`
 	// What thread/goal/set asks for; "" is not given.
 	Objective string                    `json:"objective,omitempty"`
 	Status    protocol.ThreadGoalStatus `json:"status,omitempty"`
@@ -65,18 +71,21 @@ type recoveredRecord struct {
 
 // history is what the journal of an identity says.
 type history struct {
-	identity Identity
-	owners   int
-	thread   string
-	server   codex.ProcessID // the last app-server, if it is not known to be gone
-	intents  int
-	open     []Intent         // without an outcome
-	others   []journal.Record // of kinds that are not a worker's
+	identity  Identity
+	owners    int
+	thread    string
+	server    codex.ProcessID // the last app-server, if it is not known to be gone
+	intents   int
+	open      []Intent         // without an outcome
+	cleared   *Intent          // a clear that was acknowledged, and whose Then was not written
+	durable   map[string]bool  // threads with an acknowledged mutation: Codex has stored them
+	recovered []Recovery       // by earlier owners, and no mutation of a caller's since
+	others    []journal.Record // of kinds that are not a worker's
 }
 
 func readHistory(records []journal.Record) (history, error) {
-	var h history
-	open := map[int]Intent{}
+	h := history{durable: map[string]bool{}}
+	all, open := map[int]Intent{}, map[int]Intent{}
 	for _, r := range records {
 		var err error
 		switch r.Kind {
@@ -98,16 +107,29 @@ func readHistory(records []journal.Record) (history, error) {
 		case recordIntent:
 			var in Intent
 			err = r.Decode(&in)
-			open[in.ID] = in
+			all[in.ID], open[in.ID] = in, in
 			h.intents = max(h.intents, in.ID)
+			h.cleared = nil
+			if !in.Own {
+				h.recovered = nil
+			}
 		case recordOutcome:
 			var out outcomeRecord
 			err = r.Decode(&out)
+			in := all[out.Intent]
 			delete(open, out.Intent)
+			if out.Delivery == codex.Acknowledged.String() {
+				h.durable[in.Thread] = true
+				if in.Then != "" {
+					h.cleared = &in
+				}
+			}
 		case recordRecovered:
 			var rec recoveredRecord
 			err = r.Decode(&rec)
+			h.recovered = append(h.recovered, Recovery{Intent: all[rec.Intent], Verdict: rec.Verdict, Goal: rec.Goal})
 			delete(open, rec.Intent)
+			h.cleared = nil
 		default:
 			h.others = append(h.others, r)
 		}
@@ -131,11 +153,22 @@ func appendRecord(log *journal.Log, kind string, v any) error {
 	return log.Append(r)
 }
 
+// journalled reports whether a frame changes something that reading back can
+// tell.
+func journalled(r lifecycle.Role) bool {
+	return !r.Reads() && r != lifecycle.RoleInterrupt && r != lifecycle.RoleLoad
+}
+
 // journalIntent puts a mutation on disk before it is written.
 func (l *loop) journalIntent(f lifecycle.Frame) (int, error) {
-	in := Intent{ID: l.intents + 1, Method: methodOf(f), Before: l.state.Goal, BeforeKnown: l.state.GoalKnown}
+	in := Intent{
+		ID: l.intents + 1, Thread: l.thread, Method: methods[f.Role], Own: f.Ticket == 0,
+		Before: l.state.Goal, BeforeKnown: l.state.GoalKnown,
+	}
 	switch f.Role {
-	case lifecycle.RoleClear, lifecycle.RoleReset:
+	case lifecycle.RoleClear:
+	case lifecycle.RoleReset:
+		in.Then = f.Change.Objective
 	case lifecycle.RoleStart, lifecycle.RoleSteer:
 		in.Text, in.Message = f.Text, l.messageID(in.ID)
 	default:

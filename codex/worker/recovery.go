@@ -17,6 +17,8 @@ const (
 	Delivered    Verdict = "delivered"
 	NotDelivered Verdict = "not delivered"
 	Undetermined Verdict = "undetermined" // what it asks for was there before, or was changed again since
+	// OnlyCleared: a complete goal was cleared for a new one, which was not set.
+	OnlyCleared Verdict = "only cleared"
 )
 
 // Recovery is an intent of an earlier owner without an outcome, and what was found
@@ -49,11 +51,15 @@ func waitGone(ctx context.Context, p codex.ProcessID, timeout time.Duration) err
 
 // recoverIntents decides every open intent by reading the native state, which
 // needs no loaded thread. The last app-server must be gone.
-func recoverIntents(ctx context.Context, c *codex.Client, thread string, open []Intent) ([]Recovery, error) {
+func recoverIntents(ctx context.Context, c *codex.Client, h history) ([]Recovery, error) {
+	open := h.open
+	if h.cleared != nil {
+		open = append(open, *h.cleared)
+	}
 	if len(open) == 0 {
 		return nil, nil
 	}
-	goal, err := readGoal(ctx, c, thread)
+	goal, err := readGoal(ctx, c, h.thread)
 	gone := isUnknownThread(err)
 	if err != nil && !gone {
 		return nil, fmt.Errorf("read the goal back: %w", err)
@@ -62,11 +68,13 @@ func recoverIntents(ctx context.Context, c *codex.Client, thread string, open []
 	for _, in := range open {
 		r := Recovery{Intent: in, Goal: goal}
 		switch {
+		case gone && h.durable[in.Thread]:
+			r.Verdict = Undetermined // archived or deleted since
 		case gone:
 			// 0.160.1 stores a thread with its first goal or turn: neither came.
 			r.Verdict = NotDelivered
 		case in.Message != "":
-			r.Verdict, err = findMessage(ctx, c, thread, in.Message)
+			r.Verdict, err = findMessage(ctx, c, h.thread, in.Message)
 			if err != nil {
 				return nil, fmt.Errorf("read the thread back: %w", err)
 			}
@@ -79,34 +87,47 @@ func recoverIntents(ctx context.Context, c *codex.Client, thread string, open []
 }
 
 // verdict compares the goal read back with what the intent asked for and what was
-// there before.
+// there before. Only the old state proves that nothing came, and only the new one
+// that it did.
 func verdict(in Intent, now *protocol.ThreadGoal) Verdict {
 	if in.Method == protocol.ThreadGoalClearMethod.Name {
-		switch {
-		case now != nil && in.Before != nil && now.CreatedAt != in.Before.CreatedAt:
-			return Undetermined // another goal has been set since
-		case now != nil:
-			return NotDelivered
-		case in.BeforeKnown && in.Before != nil:
-			return Delivered
-		default:
-			return Undetermined
-		}
+		return clearVerdict(in, now)
 	}
 	switch {
-	case !asked(in, now):
-		if in.BeforeKnown && sameGoal(in.Before, now) {
-			return NotDelivered
-		}
-		if in.Objective != "" && (now == nil || now.Objective != in.Objective) {
-			return NotDelivered // 0.160.1 shows the old goal or the new one, never a mixture
-		}
+	case !in.BeforeKnown:
 		return Undetermined
-	case !in.BeforeKnown || asked(in, in.Before):
-		return Undetermined
-	default:
+	case asked(in, now) && !asked(in, in.Before):
 		return Delivered
+	case !asked(in, now) && unchanged(in, now):
+		return NotDelivered
 	}
+	return Undetermined
+}
+
+func clearVerdict(in Intent, now *protocol.ThreadGoal) Verdict {
+	switch {
+	case !in.BeforeKnown || in.Before == nil:
+		return Undetermined
+	case now == nil && in.Then != "":
+		return OnlyCleared
+	case now == nil:
+		return Delivered
+	case now.CreatedAt == in.Before.CreatedAt && now.Objective == in.Before.Objective:
+		return NotDelivered
+	}
+	return Undetermined // another goal has been set since
+}
+
+// unchanged reports whether what the intent wanted to change is as it was. A goal
+// that was active has moved on by itself meanwhile; its objective has not.
+func unchanged(in Intent, now *protocol.ThreadGoal) bool {
+	if in.Before == nil || now == nil {
+		return in.Before == now
+	}
+	if now.CreatedAt != in.Before.CreatedAt || now.Objective != in.Before.Objective {
+		return false
+	}
+	return in.Objective != "" || now.Status == in.Before.Status
 }
 
 // asked reports whether a goal is as the intent asks for. A goal that was active
@@ -125,13 +146,6 @@ func asked(in Intent, goal *protocol.ThreadGoal) bool {
 		return goal.TokenBudget != nil && *goal.TokenBudget == budget
 	}
 	return !in.Budget.IsNull() || goal.TokenBudget == nil
-}
-
-func sameGoal(a, b *protocol.ThreadGoal) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Objective == b.Objective && a.Status == b.Status && a.CreatedAt == b.CreatedAt && a.UpdatedAt == b.UpdatedAt
 }
 
 // findMessage looks for a user message by the client's own id.

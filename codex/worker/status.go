@@ -17,7 +17,8 @@ type Status struct {
 	Pending   bool                 // a goal change is on the wire or waits
 	Stopping  bool
 
-	owner int // the operation's number in the core; 0 when idle
+	ending bool // the worker is about to end
+	owner  int  // the operation's number in the core; 0 when idle
 }
 
 // Status returns the picture after the last event.

@@ -20,6 +20,10 @@ func TestReadbackDecidesWhatItCanAndNothingMore(t *testing.T) {
 	blind.Before, blind.BeforeKnown = nil, false
 	same := set
 	same.Objective = "A"
+	first := set
+	first.Before = nil
+	reset := clear
+	reset.Then = "B"
 	none := clear
 	none.Before = nil
 
@@ -33,7 +37,12 @@ func TestReadbackDecidesWhatItCanAndNothingMore(t *testing.T) {
 		{"the new objective is there and complete by now", set, goal("B", complete, 1), Delivered},
 		{"the old objective is there", set, a, NotDelivered},
 		{"the old objective is there, complete by now", set, goal("A", complete, 1), NotDelivered},
-		{"there is no goal", set, nil, NotDelivered},
+		{"there is no goal, so it landed and was cleared, or the old one was", set, nil, Undetermined},
+		{"somebody has set a third objective since", set, goal("C", active, 1), Undetermined},
+		{"there was no goal and is none", first, nil, NotDelivered},
+		{"there was no goal and it is there", first, goal("B", active, 2), Delivered},
+		{"the goal before it was cleared, and it is not there", reset, nil, OnlyCleared},
+		{"the goal before it is still there", reset, a, NotDelivered},
 		{"the same objective was there before", same, a, Undetermined},
 		{"what was there before is not known", blind, goal("B", active, 1), Undetermined},
 		{"it is paused", pause, goal("A", paused, 1), Delivered},

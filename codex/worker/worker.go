@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -25,6 +26,7 @@ type Worker struct {
 
 	requests chan request // to the loop
 	closing  chan struct{}
+	ended    func() // called once the worker has ended
 	close    sync.Once
 	done     chan struct{} // the loop has ended and everything is given back
 	err      error         // why; set before done is closed
@@ -36,8 +38,7 @@ type Worker struct {
 // request is one submission on its way to the loop.
 type request struct {
 	event  func(lifecycle.Ticket) lifecycle.Event
-	answer chan<- answered // takes one answer without blocking; nil wants none
-	load   chan<- error    // wants the thread loaded instead
+	answer chan<- answered // takes one answer without blocking
 }
 
 type answered struct {
@@ -158,18 +159,19 @@ func (w *Worker) Goal(ctx context.Context) (*protocol.ThreadGoal, error) {
 }
 
 // Prompt starts a user turn on an idle thread and returns when Codex has accepted
-// it. A thread that an operation owns is [ErrBusy].
+// it. A thread that an operation owns is [ErrBusy]; one whose stored goal is active
+// is [ErrGoalActive], because the prompt would set the goal going.
 func (w *Worker) Prompt(ctx context.Context, text string) (*Operation, error) {
 	if err := checkText(text); err != nil {
-		return nil, err
-	}
-	if err := w.loaded(ctx); err != nil {
 		return nil, err
 	}
 	a, err := w.submit(ctx, func(t lifecycle.Ticket) lifecycle.Event {
 		return lifecycle.Prompt{Ticket: t, Text: text}
 	})
-	return a.op, err
+	if err != nil {
+		return nil, err
+	}
+	return a.op, nil
 }
 
 // Steer adds text to the running turn. The model hears it with its next request.
@@ -185,21 +187,27 @@ func (w *Worker) Steer(ctx context.Context, text string) error {
 
 // Stop makes sure that nothing runs: the goal is paused and the running turn
 // interrupted. It returns when that is so; a goal that completed meanwhile stays
-// complete. The outcome is zero when nothing ran. If Codex does not answer in
+// complete. The outcome has no End when nothing ran. If Codex does not answer in
 // time its app-server is ended, and the error says so.
 func (w *Worker) Stop(ctx context.Context) (Outcome, error) {
-	a, err := w.submit(ctx, func(t lifecycle.Ticket) lifecycle.Event { return lifecycle.StopAsked{Ticket: t} })
-	if a.Outcome == nil {
-		return Outcome{Goal: a.Goal}, err
-	}
+	return w.stop(ctx, false)
+}
+
+func (w *Worker) stop(ctx context.Context, final bool) (Outcome, error) {
+	a, err := w.submit(ctx, func(t lifecycle.Ticket) lifecycle.Event {
+		return lifecycle.StopAsked{Ticket: t, Final: final}
+	})
 	if a.op != nil {
 		return a.op.outcomeNow(), err
 	}
-	return Outcome{End: a.Outcome.End, Goal: a.Outcome.Goal, Err: a.Outcome.Err}, err
+	return Outcome{Goal: a.Goal}, err
 }
 
 // submit hands an event to the loop and waits for its answer.
 func (w *Worker) submit(ctx context.Context, event func(lifecycle.Ticket) lifecycle.Event) (answered, error) {
+	if ctx.Err() != nil {
+		return answered{}, fmt.Errorf("not sent: %w", context.Cause(ctx))
+	}
 	answer := make(chan answered, 1)
 	select {
 	case w.requests <- request{event: event, answer: answer}:
@@ -216,33 +224,16 @@ func (w *Worker) submit(ctx context.Context, event func(lifecycle.Ticket) lifecy
 	}
 }
 
-// loaded makes sure that the thread is loaded in the app-server.
-func (w *Worker) loaded(ctx context.Context) error {
-	load := make(chan error, 1)
-	select {
-	case w.requests <- request{load: load}:
-	case <-w.done:
-		return w.err
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	select {
-	case err := <-load:
-		return err
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// Close ends the worker: what runs is stopped, the app-server ended, the locks
-// given back. Use a context to bound the stop; the app-server is ended without it
-// then. Closing twice is harmless.
+// Close ends the worker: it takes no submission any more, what runs is stopped,
+// the app-server ended, the locks given back. The error says that the stop was not
+// answered, or not before ctx ended; the worker is closed all the same. Closing
+// twice is harmless.
 func (w *Worker) Close(ctx context.Context) error {
-	_, err := w.Stop(ctx)
+	_, err := w.stop(ctx, true)
 	w.close.Do(func() { close(w.closing) })
 	<-w.done
-	if w.err == ErrClosed || err == w.err {
-		return nil
+	if errors.Is(err, ErrClosed) || errors.Is(err, ErrDisconnected) {
+		return nil // it had ended before
 	}
-	return w.err
+	return err
 }

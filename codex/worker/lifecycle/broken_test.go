@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -15,13 +16,25 @@ var broken = []struct {
 	{"writes a change again when its delivery is unknown", replays},
 	{"forgets a stop while a change is pending", forgetsStop},
 	{"pauses a goal that is complete", pausesComplete},
+	{"stops without an interrupt", dropping(func(e Effect) bool { return writes(e, RoleInterrupt) })},
+	{"pauses twice for one stop", doubling(func(e Effect) bool { return writes(e, RoleStopPause) })},
+	{"ends an operation twice", doubling(func(e Effect) bool { _, ok := e.(Ended); return ok })},
+	{"begins an operation silently", dropping(func(e Effect) bool { _, ok := e.(Began); return ok })},
+	{"calls an unknown delivery not sent", changing(func(a *Answer) { a.Unknown = false })},
+	{"says nothing of work that did not start", changing(func(a *Answer) { a.Note = NoteNone })},
+	{"ignores which operation a change is for", ignoresOwner},
+	{"lets a prompt in while an operation runs", promptsAnyway},
+	{"lets a turn run without an owner", disowns},
+	{"lets a later change overtake", overtakes},
+	{"replaces a complete goal without a clear", skipsReset},
+	{"edits where there is no goal", editsNothing},
 }
 
 // An exploration that finds nothing proves nothing unless it finds these.
 func TestEveryBrokenCoreIsCaught(t *testing.T) {
 	for _, b := range broken {
 		t.Run(strings.ReplaceAll(b.name, " ", "-"), func(t *testing.T) {
-			r := explore(b.step, allStarts(t, Step), 5)
+			r := explore(b.step, allStarts(t, 2), 4)
 			if r.broken == nil {
 				t.Fatalf("not caught in %d states", r.states)
 			}
@@ -73,6 +86,92 @@ func forgetsStop(s State, e Event) (State, []Effect) {
 func pausesComplete(s State, e Event) (State, []Effect) {
 	if _, ok := e.(StopAsked); ok && s.Goal != nil {
 		s.Goal = goalOf(s.Goal.Objective, active)
+	}
+	return Step(s, e)
+}
+
+func writes(e Effect, role Role) bool {
+	w, ok := e.(Write)
+	return ok && w.Frame.Role == role
+}
+
+func dropping(which func(Effect) bool) stepper {
+	return func(s State, e Event) (State, []Effect) {
+		next, effects := Step(s, e)
+		return next, slices.DeleteFunc(effects, which)
+	}
+}
+
+func doubling(which func(Effect) bool) stepper {
+	return func(s State, e Event) (State, []Effect) {
+		next, effects := Step(s, e)
+		if i := slices.IndexFunc(effects, which); i >= 0 {
+			effects = append(effects, effects[i])
+		}
+		return next, effects
+	}
+}
+
+func changing(how func(*Answer)) stepper {
+	return func(s State, e Event) (State, []Effect) {
+		next, effects := Step(s, e)
+		for i, effect := range effects {
+			if a, ok := effect.(Answer); ok {
+				how(&a)
+				effects[i] = a
+			}
+		}
+		return next, effects
+	}
+}
+
+func ignoresOwner(s State, e Event) (State, []Effect) {
+	if submit, ok := e.(Submit); ok {
+		submit.Owner = 0
+		return Step(s, submit)
+	}
+	return Step(s, e)
+}
+
+func promptsAnyway(s State, e Event) (State, []Effect) {
+	if p, ok := e.(Prompt); ok && s.Op != nil && s.Start.Ticket == 0 && s.Load == Loaded {
+		s.Start = p
+		return s, []Effect{Write{Frame{Role: RoleStart, Ticket: p.Ticket}}}
+	}
+	return Step(s, e)
+}
+
+func disowns(s State, e Event) (State, []Effect) {
+	if t, ok := e.(TurnStarted); ok && s.Op == nil {
+		s.Turn = Turn{ID: t.ID, Phase: TurnRunning}
+		return s, nil
+	}
+	return Step(s, e)
+}
+
+func overtakes(s State, e Event) (State, []Effect) {
+	s.Waiting = slices.Clone(s.Waiting)
+	slices.Reverse(s.Waiting)
+	return Step(s, e)
+}
+
+func skipsReset(s State, e Event) (State, []Effect) {
+	r, ok := e.(Replied)
+	if !ok || r.Frame.Role != RoleLook || status(r.Reply.Goal) != complete {
+		return Step(s, e)
+	}
+	seen := r.Reply.Goal
+	r.Reply.Goal = goalOf(seen.Objective, paused)
+	next, effects := Step(s, r)
+	next.Goal = seen
+	return next, effects
+}
+
+func editsNothing(s State, e Event) (State, []Effect) {
+	r, ok := e.(Replied)
+	if ok && r.Frame.Role == RoleLook && r.Frame.Change.Kind == ChangeEdit && r.Reply.Goal == nil {
+		r.Reply.Goal = goalOf("ghost", paused)
+		return Step(s, r)
 	}
 	return Step(s, e)
 }

@@ -28,7 +28,7 @@ var contract = []struct {
 	{
 		"a turn that fails while a change is pending does not end the operation",
 		inTurn,
-		[]string{"set", "goal update old blocked", "turn failed", "set[2] active"},
+		[]string{"set", "goal update old paused", "turn failed", "set[2] active"},
 		[]string{"write set[2]", "answer 2 op 1"},
 	},
 	{
@@ -228,7 +228,7 @@ var contract = []struct {
 func TestContract(t *testing.T) {
 	for _, c := range contract {
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
-			w := world{left: 100}
+			w := newWorld(Loaded, 100)
 			for _, name := range c.given {
 				w = follow(t, Step, w, name)
 			}

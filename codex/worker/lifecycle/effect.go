@@ -35,6 +35,7 @@ const (
 	RoleStopLook                  // thread/goal/get, for a stop that saw the goal complete
 	RoleRestore                   // thread/goal/set complete, where a stop's pause came too late
 	RoleInterrupt                 // turn/interrupt
+	RoleLoad                      // thread/resume
 	RoleStart                     // turn/start
 	RoleSteer                     // turn/steer
 )
@@ -82,7 +83,7 @@ type Note int
 const (
 	NoteNone       Note = iota
 	NoteNotStarted      // acknowledged, but the goal is not active: no work started
-	NoteUnreadable      // acknowledged, but what the goal is now could not be read
+	NoteUnreadable      // acknowledged, but what came of it could not be read
 	NoteCompleted       // the pause came after the goal was complete; it was set complete again
 )
 

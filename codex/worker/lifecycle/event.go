@@ -27,8 +27,12 @@ type Steer struct {
 	Text   string
 }
 
-// StopAsked asks that nothing runs any more.
-type StopAsked struct{ Ticket Ticket }
+// StopAsked asks that nothing runs any more. Final refuses all submissions from
+// here on.
+type StopAsked struct {
+	Ticket Ticket
+	Final  bool
+}
 
 // Replied is the one outcome of a frame.
 type Replied struct {

@@ -17,7 +17,6 @@ const (
 	active   = protocol.ThreadGoalStatusActive
 	paused   = protocol.ThreadGoalStatusPaused
 	complete = protocol.ThreadGoalStatusComplete
-	blocked  = protocol.ThreadGoalStatusBlocked
 	overrun  = protocol.ThreadGoalStatusBudgetLimited
 )
 
@@ -75,32 +74,38 @@ func (w *world) replies(f Frame) []namedReply {
 	case RoleSet:
 		switch o := f.Change.Objective; f.Change.Kind {
 		case ChangePause:
-			return []namedReply{ok("paused", goalOf(now, paused)), rejected, lost}
+			return []namedReply{ok("paused", goalOf(now, paused)), rejected, drift, lost}
+		case ChangeBudget:
+			return []namedReply{ok("taken", w.goal), rejected, lost}
 		case ChangeResume:
 			return []namedReply{ok("active", goalOf(now, active)), ok("not active", goalOf(now, overrun)), rejected, lost}
 		case ChangeEdit:
 			if w.goal == nil {
-				return []namedReply{rejected, lost} // there is nothing to edit
+				return []namedReply{ok("created", goalOf(o, active)), rejected, lost} // as 0.160.1 does
 			}
 			return []namedReply{ok("edited", goalOf(o, status(w.goal))), rejected, lost}
 		default:
 			return []namedReply{ok("active", goalOf(o, active)), ok("not active", goalOf(o, overrun)), rejected, drift, lost, unsent}
 		}
 	case RoleClear, RoleReset:
-		return []namedReply{ok("cleared", nil), rejected, lost}
+		return []namedReply{ok("cleared", nil), rejected, drift, lost}
 	case RoleStopPause, RoleStallStop:
 		return []namedReply{ok("paused", goalOf(now, paused)), rejected, drift, lost}
 	case RoleRestore, RoleUndo:
 		return []namedReply{ok("complete", goalOf(now, complete)), rejected, lost}
-	case RoleInterrupt, RoleSteer:
+	case RoleInterrupt:
 		return []namedReply{ok("accepted", nil), rejected, lost}
+	case RoleSteer:
+		return []namedReply{ok("accepted", nil), rejected, drift, lost}
+	case RoleLoad:
+		return []namedReply{ok("loaded", nil), rejected, lost}
 	case RoleStart:
 		r := ok("accepted", nil)
 		r.reply.TurnID = fmt.Sprintf("t%d", w.turns+1)
-		return []namedReply{r, rejected, lost}
-	default: // reads
+		return []namedReply{r, rejected, drift, lost, unsent}
+	default: // reads; one that is lost is one that could not be read, like one refused
 		return []namedReply{ok("as known", w.goal), ok("none", nil), ok("complete", goalOf(now, complete)),
-			ok("paused", goalOf(now, paused)), ok("another", goalOf("X", active)), rejected, lost}
+			ok("paused", goalOf(now, paused)), ok("another", goalOf("X", active)), rejected, drift}
 	}
 }
 
@@ -110,7 +115,7 @@ func (w *world) announcements(add func(string, Event)) {
 	if now == "" {
 		now = "A"
 	}
-	for _, s := range []protocol.ThreadGoalStatus{active, paused, complete, blocked} {
+	for _, s := range []protocol.ThreadGoalStatus{active, paused, complete} {
 		update("old "+string(s), goalOf(now, s))
 	}
 	for _, f := range w.wire {
@@ -133,22 +138,21 @@ func (w *world) announcements(add func(string, Event)) {
 
 func (w *world) submissions(add func(string, Event)) {
 	t := Ticket(w.tickets + 1)
-	owner := 0
-	if w.state.Op != nil {
-		owner = w.state.Op.ID
-	}
+	owner := w.owner
 	set := Change{Kind: ChangeSet, Objective: fmt.Sprintf("N%d", t)}
 	add("set", Submit{t, set, owner})
-	if w.state.Started > 0 {
-		add("set for a finished owner", Submit{t, set, w.state.Started + 7})
+	if w.lastOwner > w.owner {
+		add("set for a finished owner", Submit{t, set, w.lastOwner})
 	}
+	add("budget", Submit{t, Change{Kind: ChangeBudget, Budget: protocol.Some(int64(9))}, owner})
+	add("close", StopAsked{Ticket: t, Final: true})
 	add("edit", Submit{t, Change{Kind: ChangeEdit, Objective: fmt.Sprintf("E%d", t)}, owner})
 	add("pause", Submit{t, Change{Kind: ChangePause}, owner})
 	add("resume", Submit{t, Change{Kind: ChangeResume}, owner})
 	add("clear", Submit{t, Change{Kind: ChangeClear}, owner})
 	add("prompt", Prompt{t, "p"})
 	add("steer", Steer{t, "s"})
-	add("stop", StopAsked{t})
+	add("stop", StopAsked{Ticket: t})
 }
 
 // play takes a move and counts what it used up.

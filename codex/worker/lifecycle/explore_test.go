@@ -9,30 +9,33 @@ import (
 // starts are the states an exploration begins from, each reached by events.
 var starts = []struct {
 	name string
+	load Load
 	path []string
 }{
-	{"idle without a goal", nil},
-	{"idle with a paused goal", []string{"goal update old paused"}},
-	{"idle with a complete goal", []string{"goal update old complete"}},
-	{"goal being started", []string{"set"}},
-	{"goal between turns", []string{"set", "look[1] none", "set[1] active"}},
-	{"goal in a turn", []string{"set", "look[1] none", "set[1] active", "turn started"}},
-	{"replacement pending in a turn", []string{"set", "look[1] none", "set[1] active", "turn started", "set"}},
-	{"goal complete, turn ending", []string{"set", "look[1] none", "set[1] active", "turn started", "goal update old complete"}},
-	{"prompt running", []string{"prompt", "turn-start[1] accepted", "turn started"}},
-	{"stop under way", []string{"set", "look[1] none", "set[1] active", "turn started", "stop"}},
-	{"stop with a change pending", []string{"set", "look[1] none", "set[1] active", "turn started", "set", "stop"}},
+	{"idle without a goal", Loaded, nil},
+	{"idle with a paused goal", Loaded, []string{"goal update old paused"}},
+	{"idle with a complete goal", Loaded, []string{"goal update old complete"}},
+	{"goal being started", Loaded, []string{"set"}},
+	{"goal between turns", Loaded, []string{"set", "look[1] none", "set[1] active"}},
+	{"goal in a turn", Loaded, []string{"set", "look[1] none", "set[1] active", "turn started"}},
+	{"replacement pending in a turn", Loaded, []string{"set", "look[1] none", "set[1] active", "turn started", "set"}},
+	{"goal complete, turn ending", Loaded, []string{"set", "look[1] none", "set[1] active", "turn started", "goal update old complete"}},
+	{"prompt running", Loaded, []string{"prompt", "turn-start[1] accepted", "turn started"}},
+	{"stop under way", Loaded, []string{"set", "look[1] none", "set[1] active", "turn started", "stop"}},
+	{"stored only, paused", LoadNone, []string{"goal update old paused"}},
+	{"goal set on a stored thread", LoadNone, []string{"set", "look[1] none", "set[1] active"}},
+	{"stop with a change pending", Loaded, []string{"set", "look[1] none", "set[1] active", "turn started", "set", "stop"}},
 }
 
-// startAt reaches a starting state; from there callers submit twice more.
-func startAt(t *testing.T, step stepper, path []string) world {
+// startAt reaches a starting state, from which callers submit more.
+func startAt(t *testing.T, load Load, path []string, left int) world {
 	t.Helper()
-	w := world{left: len(path)}
+	w := newWorld(load, len(path))
 	for _, name := range path {
-		w = follow(t, step, w, name)
+		w = follow(t, Step, w, name)
 	}
 	w.state.GoalKnown = true // as after the driver's first read
-	w.left = 2
+	w.left = left
 	return w
 }
 
@@ -109,10 +112,10 @@ func (n *node) trace() []string {
 	return append(n.from.trace(), n.move)
 }
 
-func allStarts(t *testing.T, step stepper) []*node {
+func allStarts(t *testing.T, left int) []*node {
 	var nodes []*node
 	for _, s := range starts {
-		nodes = append(nodes, &node{world: startAt(t, step, s.path), move: s.name})
+		nodes = append(nodes, &node{world: startAt(t, s.load, s.path, left), move: s.name})
 	}
 	return nodes
 }
@@ -120,7 +123,7 @@ func allStarts(t *testing.T, step stepper) []*node {
 // Every order of replies, notifications, turns, timers, stops, losses and further
 // submissions, from every starting state.
 func TestNoInterleavingBreaksAPromise(t *testing.T) {
-	r := explore(Step, allStarts(t, Step), *depth)
+	r := explore(Step, allStarts(t, *submissions), *depth)
 	if r.broken != nil {
 		t.Fatalf("%v after\n  %s", r.broken, strings.Join(r.trace, "\n  "))
 	}

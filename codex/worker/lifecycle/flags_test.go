@@ -2,7 +2,10 @@ package lifecycle
 
 import "flag"
 
-// depth is how many events an exploration takes from each starting state. The
-// exploration uses one goroutine, so the race detector has nothing to find in it
-// and only makes it slower: under it the last two steps are left out.
-var depth = flag.Int("depth", defaultDepth, "how many events to explore from each starting state")
+// How far an exploration goes. It uses one goroutine, so the race detector has
+// nothing to find in it and only makes it slower: under it the last steps are left
+// out.
+var (
+	depth       = flag.Int("depth", defaultDepth, "how many events to explore from each starting state")
+	submissions = flag.Int("submissions", 1, "how many further submissions there are among them")
+)

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/codexctl/codexctl/codex/protocol"
@@ -13,6 +14,9 @@ func (m *machine) submit(e Submit) {
 		current = m.Op.ID
 	}
 	switch {
+	case m.Closing:
+		m.emit(Answer{Ticket: e.Ticket, Err: ErrClosing})
+		return
 	case m.Stop != nil:
 		m.emit(Answer{Ticket: e.Ticket, Err: ErrStopped})
 		return
@@ -41,6 +45,11 @@ func (m *machine) invokeNext() {
 		m.invokeNext()
 	case next.Change.Kind == ChangeClear:
 		m.call(next, RoleClear)
+	case next.Change.Kind == ChangeEdit && m.Op == nil:
+		m.call(next, RoleLook)
+	case next.Change.Kind == ChangeEdit && m.GoalKnown && m.Goal == nil:
+		m.refuseEdit(next)
+		m.invokeNext()
 	case next.Change.owns() && m.Op == nil:
 		// Exclusive: look first, since another process may have changed the goal
 		// without a word to this one.
@@ -52,6 +61,12 @@ func (m *machine) invokeNext() {
 	}
 }
 
+// refuseEdit keeps an edit from starting work: 0.160.1 makes an active goal of an
+// objective that is set where there is none.
+func (m *machine) refuseEdit(s Submission) {
+	m.emit(Answer{Ticket: s.Ticket, Op: m.owner(), Err: ErrNoGoal})
+}
+
 // call takes the lane and writes a frame for the submission.
 func (m *machine) call(s Submission, role Role) {
 	m.Lane = &Call{Submission: s, Role: role}
@@ -60,16 +75,18 @@ func (m *machine) call(s Submission, role Role) {
 
 // replied takes the one outcome of a frame.
 func (m *machine) replied(f Frame, r Reply) {
-	if r.Delivery == Unknown {
+	if r.Delivery == Unknown && !f.Role.Reads() && f.Role != RoleInterrupt {
 		m.lose(r.Err)
 		return
 	}
 	switch f.Role {
+	case RoleLoad:
+		m.loadReplied(r)
 	case RoleStart:
 		m.startReplied(f, r)
 	case RoleSteer:
 		m.Steers = slices.DeleteFunc(m.Steers, func(t Ticket) bool { return t == f.Ticket })
-		m.emit(Answer{Ticket: f.Ticket, Op: m.owner(), Err: r.Err})
+		m.emit(Answer{Ticket: f.Ticket, Op: m.owner(), Err: r.failure()})
 	case RoleInterrupt:
 		// Refused means that the turn is over, or that another one runs: the turns'
 		// own notifications say which.
@@ -85,20 +102,30 @@ func (m *machine) replied(f Frame, r Reply) {
 }
 
 func (m *machine) startReplied(f Frame, r Reply) {
-	if m.Start != f.Ticket {
+	if m.Start.Ticket != f.Ticket {
 		return
 	}
-	m.Start = 0
-	m.emit(Answer{Ticket: f.Ticket, Op: m.owner(), Goal: m.Goal, Err: r.Err})
+	m.Start = Prompt{}
+	m.emit(Answer{Ticket: f.Ticket, Op: m.owner(), Goal: m.Goal, Err: r.failure()})
 	if r.Delivery != Acknowledged {
 		m.Op.Err = r.Err
 		return
 	}
 	m.Op.Fresh = false
-	over := m.Op.Last != nil && m.Op.Last.ID == r.TurnID
-	if m.Turn.Phase == TurnNone && r.TurnID != "" && !over {
+	// The turn may be over already. Without a readable id any end counts as its.
+	over := m.Op.Last != nil && (r.Drift || m.Op.Last.ID == r.TurnID)
+	if m.Turn.Phase == TurnNone && !over {
 		m.Turn = Turn{ID: r.TurnID, Phase: TurnStarting}
 	}
+}
+
+// failure is why the frame was not accepted; nil when it was, even if what was
+// answered could not be read.
+func (r Reply) failure() error {
+	if r.Delivery == Acknowledged {
+		return nil
+	}
+	return r.Err
 }
 
 func (m *machine) laneReplied(r Reply) {
@@ -112,11 +139,13 @@ func (m *machine) laneReplied(r Reply) {
 	case RoleDecide:
 		m.decided(r)
 	case RoleUndo:
-		note := NoteCompleted
-		if r.Delivery == Acknowledged && !r.Drift {
-			m.know(r.Goal)
-		} else {
+		note := NoteNone // refused, the goal stays paused as asked
+		switch {
+		case r.Drift:
 			note = NoteUnreadable
+		case r.Delivery == Acknowledged:
+			note = NoteCompleted
+			m.know(r.Goal)
 		}
 		m.acknowledged(call, m.Goal, note)
 	case RoleStallLook, RoleStallStop:
@@ -127,7 +156,7 @@ func (m *machine) laneReplied(r Reply) {
 			m.acknowledged(call, m.Goal, NoteNone)
 			return
 		}
-		m.GoalKnown = false
+		m.assume(call.Change)
 		m.acknowledged(call, nil, NoteUnreadable)
 	case RoleSet, RoleClear:
 		switch {
@@ -147,6 +176,24 @@ func (m *machine) laneReplied(r Reply) {
 	}
 }
 
+// assume takes an acknowledged change for done when nobody can tell what the goal
+// is now: what follows, or the search for a stalled goal's turn, will.
+func (m *machine) assume(c Change) {
+	m.GoalKnown = false
+	if !c.owns() {
+		return
+	}
+	goal := protocol.ThreadGoal{}
+	if m.Goal != nil {
+		goal = *m.Goal
+	}
+	if c.Objective != "" {
+		goal.Objective = c.Objective
+	}
+	goal.Status = protocol.ThreadGoalStatusActive
+	m.Goal = &goal
+}
+
 // undo sets a goal complete again that was complete before the pause reached it:
 // 0.160.1 stores paused for a finished goal.
 func (m *machine) undo(call Call, goal *protocol.ThreadGoal) bool {
@@ -161,6 +208,7 @@ func (m *machine) undo(call Call, goal *protocol.ThreadGoal) bool {
 // looked goes on with an exclusive start once the stored goal is known.
 func (m *machine) looked(call Call, r Reply) {
 	if r.Delivery != Acknowledged || r.Drift {
+		r.Err = fmt.Errorf("%w: %v", ErrUnread, r.Err) // the delivery of the read is nobody's concern
 		m.reject(call, r)
 		return
 	}
@@ -168,6 +216,8 @@ func (m *machine) looked(call Call, r Reply) {
 	switch {
 	case call.Abandoned:
 		m.abandon(call)
+	case call.Change.Kind == ChangeEdit && m.Goal == nil:
+		m.refuseEdit(call.Submission)
 	case call.Change.Kind == ChangeSet && m.Goal != nil && m.Goal.Status == protocol.ThreadGoalStatusComplete:
 		// 0.160.1 carries the counters and the budget of a complete goal over to
 		// the objective that replaces it: a new goal needs a clear first.
@@ -183,19 +233,28 @@ func (m *machine) wasReset(call Call, r Reply) {
 		return
 	}
 	m.know(nil)
+	call.Reset = true
 	if call.Abandoned {
 		m.abandon(call)
 		return
 	}
 	m.call(call.Submission, RoleSet)
+	m.Lane.Reset = true
 }
 
 func (m *machine) abandon(call Call) {
-	m.emit(Answer{Ticket: call.Ticket, Op: m.owner(), Goal: m.Goal, Err: ErrStopped})
+	err := ErrStopped
+	if call.Reset {
+		err = fmt.Errorf("%w: stopped", ErrOnlyCleared)
+	}
+	m.emit(Answer{Ticket: call.Ticket, Op: m.owner(), Goal: m.Goal, Err: err})
 }
 
 // reject tells the submitter, and nobody else: the operation goes on as it was.
 func (m *machine) reject(call Call, r Reply) {
+	if call.Reset {
+		r.Err = fmt.Errorf("%w: %w", ErrOnlyCleared, r.Err)
+	}
 	if m.Op != nil && m.Op.Fresh {
 		m.Op.Err = r.Err
 	}
@@ -207,11 +266,11 @@ func (m *machine) acknowledged(call Call, goal *protocol.ThreadGoal, note Note) 
 		m.Acked = goal.Objective
 	}
 	if m.Op != nil {
-		m.Op.Fresh = false
-		m.Op.Stalled = false
+		m.Op.Fresh, m.Op.Stalled, m.Op.Err = false, false, nil
 	}
 	if m.goalActive() && m.Op != nil {
 		m.become()
+		m.load()
 	}
 	// 0.160.1 answers an active status with budgetLimited as a success.
 	if note == NoteNone && call.Change.owns() && !m.goalActive() {

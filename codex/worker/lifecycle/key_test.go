@@ -14,12 +14,12 @@ func (w *world) key() string {
 	k := keyer{}
 	s := &w.state
 	k.goal(s.Goal)
-	k.flags(s.GoalKnown, w.heard, w.unsure, w.asked, w.stopping, w.stopPaused, w.sawComplete, w.restored)
+	k.flags(s.GoalKnown, s.Closing, w.heard, w.unsure, w.asked, w.ended, w.loaded, w.stopping, w.stopPaused, w.sawComplete, w.restored)
 	k.name(s.Acked)
 	k.name(s.Turn.ID)
-	k.number(int(s.Turn.Phase), int(s.Stall))
+	k.number(int(s.Turn.Phase), int(s.Stall), int(s.Load))
 	k.name(w.turn)
-	k.ticket(s.Start)
+	k.ticket(s.Start.Ticket)
 	k.goal(w.goal)
 	if w.heard {
 		k.goal(w.announced)
@@ -28,7 +28,7 @@ func (w *world) key() string {
 	if s.Lane != nil {
 		k.submission(s.Lane.Submission, s.Op)
 		k.number(int(s.Lane.Role))
-		k.flags(s.Lane.Abandoned, s.Lane.SawComplete)
+		k.flags(s.Lane.Abandoned, s.Lane.SawComplete, s.Lane.Reset)
 	}
 	for _, x := range s.Waiting {
 		k.mark('w')
@@ -47,9 +47,16 @@ func (w *world) key() string {
 		k.name(f.Change.Objective)
 		k.name(f.Turn)
 	}
+	for _, t := range w.open {
+		k.mark('?')
+		k.ticket(t.n)
+		k.number(int(t.kind), int(t.outcome))
+		k.flags(t.stop, t.prompt, t.busy, t.sent, t.pending, t.started, t.read, t.owner != 0, t.owner == w.owner)
+	}
 	for _, t := range w.timers {
 		k.number(int(t))
 	}
+	k.flags(w.owner != 0, w.lastOwner > w.owner)
 	k.number(w.left)
 	return string(k.b)
 }

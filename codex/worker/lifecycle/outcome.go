@@ -13,8 +13,16 @@ var (
 	ErrStopped       = errors.New("not sent, because the operation was stopped; submit it again to start anew")
 	ErrNoTurn        = errors.New("no turn is running to steer; send a prompt instead")
 	ErrComplete      = errors.New("the goal is complete: there is nothing to pause")
+	ErrNoGoal        = errors.New("there is no goal to edit; set one")
+	ErrGoalActive    = errors.New("the stored goal is active and would go on with the prompt; pause, resume or replace it first")
+	ErrUnread        = errors.New("not sent, because the goal could not be read first")
+	ErrClosing       = errors.New("not sent, because the worker is being closed")
 	ErrDisconnected  = errors.New("the connection to Codex is over; open the worker again")
 )
+
+// ErrOnlyCleared says that a complete goal was cleared for a new one, and the new
+// one was not set.
+var ErrOnlyCleared = errors.New("the complete goal was cleared, but the new one was not set")
 
 // Why a stop ended the app-server.
 var (

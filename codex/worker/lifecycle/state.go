@@ -7,7 +7,7 @@ import "github.com/codexctl/codexctl/codex/protocol"
 type Ticket int
 
 // State is everything the core remembers of one thread. The zero State is a
-// loaded thread whose goal has not been read.
+// thread that is stored only and whose goal has not been read.
 //
 // A State is a value: Step never changes the one it was given. The protocol
 // values it points to are shared and must not be changed by anyone.
@@ -20,18 +20,30 @@ type State struct {
 	Op      *Operation // the owner of the thread; nil when idle
 	Lane    *Call      // the goal call on the wire; nil when the lane is free
 	Waiting []Submission
-	Start   Ticket   // the prompt whose turn/start is on the wire; 0 none
+	Load    Load
+	Start   Prompt   // the prompt that waits for its turn/start to be answered; zero none
 	Steers  []Ticket // turn/steer calls on the wire
 	Stop    *Stop    // the stop under way; nil when none
 	Stall   Stall
 
+	Closing bool // no submission is taken any more
 	Gone    bool // the connection is over: nothing may be written
 	Started int  // operations begun so far; the next one's ID is one more
 }
 
+// Load is whether turns can run on the thread. Its goal can be read and changed
+// in any case.
+type Load int
+
+const (
+	LoadNone Load = iota // the thread is stored only
+	LoadOnWire
+	Loaded
+)
+
 // Turn is what is known of the thread's active turn.
 type Turn struct {
-	ID    string // "" when no turn is active
+	ID    string // "" when no turn is active, or one is asked for whose id could not be read
 	Phase TurnPhase
 }
 
@@ -71,7 +83,7 @@ type Operation struct {
 	Fresh   bool      // nothing was acknowledged for it yet, and no turn has started
 	Last    *LastTurn // the turn that ended last; nil before the first end
 	Stalled bool      // its goal was found active without a turn
-	Err     error     // why its start failed; nil while Fresh and after a start
+	Err     error     // why its start, or the loading of its thread, failed; nil else
 }
 
 // LastTurn is how a turn ended.
@@ -131,6 +143,7 @@ type Submission struct {
 type Call struct {
 	Submission
 	Role        Role
+	Reset       bool // the complete goal before it was cleared for it
 	Abandoned   bool // a stop came: no further step of this submission is written
 	SawComplete bool // a pause: the goal was announced complete before the reply
 }

@@ -36,7 +36,7 @@ func (m *machine) apply(event Event) {
 	case Steer:
 		m.steer(e)
 	case StopAsked:
-		m.askStop(e.Ticket)
+		m.askStop(e)
 	case Replied:
 		m.replied(e.Frame, e.Reply)
 	case GoalUpdated:
@@ -69,17 +69,59 @@ func (m *machine) refuse(event Event) {
 }
 
 func (m *machine) prompt(e Prompt) {
-	if m.Op != nil || m.Stop != nil {
+	switch {
+	case m.Closing:
+		m.emit(Answer{Ticket: e.Ticket, Err: ErrClosing})
+	case m.Op != nil || m.Stop != nil:
 		m.emit(Answer{Ticket: e.Ticket, Err: ErrBusy})
-		return
+	case m.goalActive():
+		// Loading the thread would start a turn of the goal's, and 0.160.1 takes a
+		// turn/start for a steer of it.
+		m.emit(Answer{Ticket: e.Ticket, Goal: m.Goal, Err: ErrGoalActive})
+	default:
+		m.begin(KindPrompt, false)
+		m.Start = e
+		if m.Load == Loaded {
+			m.start()
+			return
+		}
+		m.load()
 	}
-	m.begin(KindPrompt, false)
-	m.Start = e.Ticket
-	m.emit(Write{Frame{Role: RoleStart, Ticket: e.Ticket, Text: e.Text}})
+}
+
+func (m *machine) start() {
+	m.Op.Last = nil // whatever ended before is not the prompt's turn
+	m.emit(Write{Frame{Role: RoleStart, Ticket: m.Start.Ticket, Text: m.Start.Text}})
+}
+
+// load has the stored thread loaded. If its goal is active, Codex then starts a
+// turn by itself, within some 50 ms on 0.160.1.
+func (m *machine) load() {
+	if m.Load == LoadNone {
+		m.Load = LoadOnWire
+		m.emit(Write{Frame{Role: RoleLoad}})
+	}
+}
+
+func (m *machine) loadReplied(r Reply) {
+	m.Load = Loaded
+	if r.Delivery != Acknowledged {
+		m.Load = LoadNone
+	}
+	switch {
+	case m.Start.Ticket != 0 && m.Load == Loaded:
+		m.start()
+	case m.Start.Ticket != 0:
+		m.startReplied(Frame{Role: RoleStart, Ticket: m.Start.Ticket}, r)
+	case m.Load == LoadNone && m.Op != nil:
+		m.Op.Err = r.Err // its goal is set, and no turn can start
+	}
 }
 
 func (m *machine) steer(e Steer) {
 	switch {
+	case m.Closing:
+		m.emit(Answer{Ticket: e.Ticket, Err: ErrClosing})
 	case m.Stop != nil:
 		m.emit(Answer{Ticket: e.Ticket, Err: ErrStopped})
 	case m.Turn.Phase != TurnRunning:
@@ -94,6 +136,9 @@ func (m *machine) steer(e Steer) {
 
 func (m *machine) turnStarted(id string) {
 	m.Turn = Turn{ID: id, Phase: TurnRunning}
+	if m.Load == LoadNone {
+		m.Load = Loaded
+	}
 	m.calm()
 	if m.Op == nil {
 		// No work runs without an owner: a resumed goal, the model's own
@@ -105,7 +150,7 @@ func (m *machine) turnStarted(id string) {
 
 func (m *machine) turnCompleted(last LastTurn) {
 	// A turn interrupted in its first milliseconds completes without having started.
-	if m.Turn.Phase != TurnNone && m.Turn.ID != last.ID {
+	if m.Turn.ID != "" && m.Turn.ID != last.ID {
 		return
 	}
 	m.Turn = Turn{}
@@ -137,10 +182,15 @@ func (m *machine) settle() {
 	case m.Gone:
 	case m.Stop != nil:
 		m.advanceStop()
-	case m.Lane != nil || m.Start != 0:
+	case m.Lane != nil || m.Start.Ticket != 0:
 		// Held: a mutation is pending.
+	case m.Load == LoadOnWire:
+		m.invokeNext() // held, but the goal can be changed meanwhile
 	case m.Op == nil || m.Turn.Phase != TurnNone:
 		m.invokeNext()
+	case m.goalActive() && m.Load == LoadNone && m.Op.Err != nil:
+		m.end(Outcome{End: EndFailed, Goal: m.Goal, Turn: m.Op.Last, Err: m.Op.Err})
+		m.settle()
 	case m.goalActive():
 		m.become()
 		m.invokeNext()
@@ -190,11 +240,9 @@ func (m *machine) lose(err error) {
 	m.Gone = true
 	m.calm()
 	m.stopWaiting()
-	if m.Lane != nil && m.Lane.Ticket != 0 {
-		m.emit(Answer{Ticket: m.Lane.Ticket, Err: err, Unknown: true})
-	}
-	if m.Start != 0 {
-		m.emit(Answer{Ticket: m.Start, Err: err, Unknown: true})
+	m.loseLane(err)
+	if t := m.Start.Ticket; t != 0 {
+		m.emit(Answer{Ticket: t, Err: err, Unknown: m.Load == Loaded})
 	}
 	for _, t := range m.Steers {
 		m.emit(Answer{Ticket: t, Err: err, Unknown: true})
@@ -214,8 +262,23 @@ func (m *machine) lose(err error) {
 			m.emit(Answer{Ticket: t, Op: op, Outcome: out, Err: err})
 		}
 	}
-	m.Lane, m.Start, m.Steers, m.Waiting, m.Op, m.Stop, m.Turn = nil, 0, nil, nil, nil, nil, Turn{}
+	m.Lane, m.Start, m.Steers, m.Waiting, m.Op, m.Stop, m.Turn = nil, Prompt{}, nil, nil, nil, nil, Turn{}
 	m.emit(Disconnect{Err: err})
+}
+
+// loseLane tells the submitter of the call on the wire what is known of it.
+func (m *machine) loseLane(err error) {
+	if m.Lane == nil || m.Lane.Ticket == 0 {
+		return
+	}
+	a := Answer{Ticket: m.Lane.Ticket, Err: err, Unknown: true}
+	switch m.Lane.Role {
+	case RoleLook:
+		a.Err, a.Unknown = ErrDisconnected, false // nothing of it was written
+	case RoleConfirm, RoleUndo:
+		a.Err, a.Unknown, a.Note = nil, false, NoteUnreadable // it was acknowledged
+	}
+	m.emit(a)
 }
 
 func (m *machine) goalActive() bool {

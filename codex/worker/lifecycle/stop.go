@@ -7,13 +7,18 @@ import (
 )
 
 // askStop begins a stop, or joins the one under way.
-func (m *machine) askStop(t Ticket) {
+func (m *machine) askStop(e StopAsked) {
+	m.Closing = m.Closing || e.Final
 	if m.Stop != nil {
-		m.Stop.Tickets = append(m.Stop.Tickets, t)
+		m.Stop.Tickets = append(m.Stop.Tickets, e.Ticket)
 		return
 	}
-	m.Stop = &Stop{Tickets: []Ticket{t}, MayFollow: m.goalActive() || m.Lane != nil}
+	m.Stop = &Stop{Tickets: []Ticket{e.Ticket}, MayFollow: m.goalActive() || m.Lane != nil}
 	m.calm()
+	if t := m.Start.Ticket; t != 0 && m.Load != Loaded {
+		m.Start = Prompt{} // it waits for the thread: nothing of it was written
+		m.emit(Answer{Ticket: t, Op: m.owner(), Err: ErrStopped})
+	}
 	for _, w := range m.Waiting {
 		m.emit(Answer{Ticket: w.Ticket, Op: m.owner(), Err: ErrStopped})
 	}
@@ -71,7 +76,7 @@ func (m *machine) advanceStop() {
 		m.stopWrite(RoleStopLook)
 	case m.Turn.Phase == TurnRunning:
 		m.interrupt()
-	case m.Start != 0 || m.Turn.Phase == TurnStarting:
+	case m.Start.Ticket != 0 || m.Turn.Phase == TurnStarting:
 		// Before turn/started an interrupt is refused: "no active turn to interrupt".
 		m.waitFor(StopOnStart)
 	case stop.MayFollow && !stop.GraceOver && !m.wasInterrupted():
@@ -138,8 +143,8 @@ func (m *machine) stopReplied(f Frame, r Reply) {
 	switch {
 	case r.Delivery == Acknowledged && !r.Drift:
 		m.know(r.Goal)
-	case f.Role == RoleStopPause && r.Delivery == Acknowledged:
-		m.Stop.Look = true
+	case f.Role == RoleStopPause:
+		m.Stop.Look = true // refused or unreadable: only Codex knows what the goal is
 		return
 	}
 	switch f.Role {

@@ -10,7 +10,7 @@ import (
 // replacements, stops and adopted turns in one life.
 func TestLongWalksBreakNoPromise(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := world{left: 12}
+		w := newWorld(rapid.SampledFrom([]Load{LoadNone, Loaded}).Draw(t, "load"), 12)
 		w.state.GoalKnown = rapid.Bool().Draw(t, "goal known")
 		for range rapid.IntRange(1, 80).Draw(t, "length") {
 			moves := w.moves()

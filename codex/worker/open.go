@@ -1,0 +1,153 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/codexctl/codexctl/codex"
+	"github.com/codexctl/codexctl/codex/protocol"
+	"github.com/codexctl/codexctl/codex/worker/lifecycle"
+)
+
+// open makes a worker: see [Manager.Worker]. thread is one to adopt, "" none.
+func open(ctx context.Context, o Options, id Identity, thread string, ended func()) (*Worker, error) {
+	owned, records, err := own(o, id)
+	if err != nil {
+		return nil, err
+	}
+	w := &Worker{
+		identity: id, opts: o, owned: owned, log: owned.log, ended: ended,
+		requests: make(chan request), closing: make(chan struct{}), done: make(chan struct{}),
+	}
+	h, err := readHistory(records)
+	if err == nil {
+		w.kept = h.others
+		err = w.connect(ctx, h)
+	}
+	if err != nil {
+		owned.release()
+		return nil, err
+	}
+	l := &loop{
+		Worker: w, intents: h.intents,
+		waiting: map[lifecycle.Ticket]chan<- answered{}, frames: map[codex.CallID]written{},
+		timers: map[lifecycle.Timer]time.Time{}, ops: map[int]*Operation{},
+	}
+	if err := l.prepare(ctx, h, thread); err != nil {
+		_ = w.client.Close()
+		l.journalEnd()
+		owned.release()
+		return nil, err
+	}
+	l.publishStatus()
+	go l.run()
+	return w, nil
+}
+
+// connect starts the app-server once the last owner's is gone.
+func (w *Worker) connect(ctx context.Context, h history) error {
+	if err := waitGone(ctx, h.server, w.opts.PredecessorTimeout); err != nil {
+		return err
+	}
+	w.owned.generation = h.owners + 1
+	if err := appendRecord(w.log, recordOwner, ownerRecord{Identity: w.identity, Process: w.owned.note.Process}); err != nil {
+		return err
+	}
+	o := w.opts.Codex
+	o.Dir = w.identity.Key.Dir
+	client, err := codex.Start(ctx, o)
+	if err != nil {
+		return err
+	}
+	w.client = client
+	if err := appendRecord(w.log, recordServer, serverRecord{Process: client.Server().Process}); err != nil {
+		_ = client.Close()
+		return err
+	}
+	return nil
+}
+
+// prepare settles which thread the worker owns, decides open intents and reads
+// the goal.
+func (l *loop) prepare(ctx context.Context, h history, adopt string) error {
+	found, err := recoverIntents(ctx, l.client, h)
+	if err != nil {
+		return err
+	}
+	l.recovery = append(h.recovered, found...)
+	stored := h.thread
+	if adopt != "" {
+		stored = adopt
+	}
+	goal, err := l.settleThread(ctx, stored, adopt != "")
+	if err != nil {
+		return err
+	}
+	l.wire = l.client.Subscribe(codex.SubscribeOptions{Thread: l.thread})
+	l.state.Goal, l.state.GoalKnown = goal, true
+	// What was found out is told again by each new worker until a caller's own
+	// mutation closes the matter: a worker that could not be opened has told nobody.
+	for _, r := range found {
+		l.opts.Logger.Warn("a mutation of the last owner had no outcome", "method", r.Intent.Method, "verdict", string(r.Verdict))
+		if err := appendRecord(l.log, recordRecovered, recoveredRecord{Intent: r.Intent.ID, Verdict: r.Verdict, Goal: r.Goal}); err != nil {
+			return err
+		}
+	}
+	if goal != nil && goal.Status == protocol.ThreadGoalStatusActive && l.opts.ResumePaused {
+		return l.pauseStored(ctx)
+	}
+	return nil
+}
+
+// settleThread takes the stored thread if Codex still has it, and starts one
+// otherwise.
+func (l *loop) settleThread(ctx context.Context, stored string, adopt bool) (*protocol.ThreadGoal, error) {
+	if stored != "" {
+		if err := l.owned.lockThread(stored); err != nil {
+			return nil, err
+		}
+		goal, err := readGoal(ctx, l.client, stored)
+		if err == nil {
+			l.thread = stored
+			return goal, l.noteThread(adopt)
+		}
+		if !isUnknownThread(err) || adopt {
+			return nil, fmt.Errorf("thread %s: %w", stored, err)
+		}
+		l.opts.Logger.Warn("Codex does not have the stored thread; starting a new one", "thread", stored)
+	}
+	thread, err := startThread(ctx, l.client, l.opts.Thread, l.identity.Key.Dir)
+	if err != nil {
+		return nil, err
+	}
+	l.thread, l.state.Load = thread, lifecycle.Loaded
+	if err := l.owned.lockThread(thread); err != nil {
+		return nil, err
+	}
+	return nil, l.noteThread(true)
+}
+
+func (l *loop) noteThread(changed bool) error {
+	if !changed {
+		return nil
+	}
+	return appendRecord(l.log, recordThread, threadRecord{Thread: l.thread})
+}
+
+// pauseStored pauses the goal before its thread is loaded, which works on a thread
+// that is stored only, and starts nothing.
+func (l *loop) pauseStored(ctx context.Context) error {
+	f := lifecycle.Frame{Role: lifecycle.RoleStopPause}
+	intent, err := l.journalIntent(f)
+	if err != nil {
+		return err
+	}
+	r, err := codex.Call(ctx, l.client, protocol.ThreadGoalSetMethod, l.setParams(f))
+	l.journalOutcome(intent, &codex.Reply{Method: protocol.ThreadGoalSetMethod.Name, Delivery: codex.DeliveryOf(err), Err: err, Result: &r})
+	if err != nil {
+		return fmt.Errorf("pause the stored goal: %w", err)
+	}
+	l.state.Goal = &r.Goal
+	return nil
+}
