@@ -207,14 +207,14 @@ func TestASlowSubscriberLosesPiecesAndIsTold(t *testing.T) {
 	f := newFaulty(t, codextest.On("thread/goal/set").Nth(2).
 		Answer(fakeGoal("B", "active")).
 		Flood(20000, "item/agentMessage/delta", map[string]any{"threadId": fakeThread, "turnId": "t1", "itemId": "i", "delta": "x"}).
-		Notify("turn/completed", turnNotice("t1", "completed")).
-		Reach("flooded"))
-	events := f.worker.Subscribe()
+		Notify("turn/completed", turnNotice("t1", "completed")))
+	swift, events := f.worker.Subscribe(), f.worker.Subscribe()
+	defer swift.Close()
 	defer events.Close()
 	if err := f.replace(); err != nil {
 		t.Fatal(err)
 	}
-	<-f.peer.Reached("flooded") // and only now begins to read
+	untilTurn[*protocol.TurnCompletedNotification](&desk{T: t, ctx: f.ctx}, swift) // only now the slow one reads
 	var deltas, lagged uint64
 	for {
 		e, err := events.Next(f.ctx)
