@@ -32,8 +32,8 @@ func Call[P, R any](ctx context.Context, c *Client, m protocol.ClientMethod[P, R
 }
 
 // Dispatch queues a request and returns at once. Its outcome arrives as one [Reply] event, whatever happens, in wire order
-// among the other events: in every subscription that takes replies, or in the one that [ReplyTo] names. The event may be
-// there before Dispatch returns.
+// among the other events: in every subscription that takes replies, or in the one that [ReplyTo] names, unless that has
+// ended and its Next has said so. The event may be there before Dispatch returns.
 //
 // Requests that one goroutine dispatches for one thread are written in that order. So are those for different threads as
 // long as no slot has to be waited for; see Options.MaxInFlight.

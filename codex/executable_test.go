@@ -4,8 +4,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/codexctl/codexctl/codex/version"
 )
@@ -42,6 +44,37 @@ func TestWrongExecutableIsRefusedBeforeItRuns(t *testing.T) {
 				t.Error("it ran")
 			}
 		})
+	}
+}
+
+func TestCommandsOfADeadServerDoNotHoldTheConnectionOpen(t *testing.T) {
+	dir := t.TempDir()
+	path := script(t, dir, "codex", `[ "$1" = --version ] && { echo codex-cli 0.160.1; exit; }
+sleep 1000 &
+echo $! >`+filepath.Join(dir, "pid")+`
+read line
+echo "out of luck" >&2
+exit 7`)
+	_, err := Start(t.Context(), Options{Path: path})
+	var exit *ExitError
+	if !errors.As(err, &exit) || exit.State.ExitCode() != 7 || !strings.HasSuffix(err.Error(), "out of luck") {
+		t.Errorf("%v", err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		if id, err := IdentifyProcess(pid); err != nil || !id.Alive() {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the command is still running")
+		}
 	}
 }
 

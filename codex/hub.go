@@ -130,5 +130,4 @@ func (h *hub) end(err error) {
 	for _, s := range *h.subs.Load() {
 		s.finish(err)
 	}
-	h.subs.Store(new([]*Subscription))
 }

@@ -102,6 +102,10 @@ func spawn(ctx context.Context, path string, o *Options) (*process, error) {
 	}()
 	go func() {
 		err := cmd.Wait()
+		if err != nil {
+			// It could not see to the commands it was running. Its group keeps the number as long as one of them lives.
+			_ = syscall.Kill(-p.id.PID, syscall.SIGKILL)
+		}
 		p.reaped.Store(true)
 		until := time.Now().Add(drainTime)
 		_ = out.SetReadDeadline(until)

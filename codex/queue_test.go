@@ -255,3 +255,37 @@ func TestLossComesBehindAllThatWasDelivered(t *testing.T) {
 		t.Errorf("ended with %v, client with %v", end, c.Err())
 	}
 }
+
+func TestRequestAfterTheEndHasItsReplyBeforeTheEndIsTold(t *testing.T) {
+	peer := codextest.NewPeer()
+	c := start(t, peer, codex.Options{})
+	s := c.Subscribe(codex.SubscribeOptions{Replies: true})
+	_ = c.Close()
+	first, second := setGoal(c, "x"), setGoal(c, "y", codex.ReplyTo(s))
+	for _, id := range []codex.CallID{first, second} {
+		if r := next(t, s).Reply; r.Call != id || r.Delivery != codex.NotSent || !errors.Is(r.Err, codex.ErrClosed) {
+			t.Errorf("%+v", r)
+		}
+	}
+	if more, end := rest(t, s); len(more) != 0 || !errors.Is(end, codex.ErrClosed) {
+		t.Errorf("%v, %v", more, end)
+	}
+	setGoal(c, "z")
+	if more, _ := rest(t, s); len(more) != 0 {
+		t.Errorf("a reply behind the end")
+	}
+}
+
+func TestEndedContextIsNoticedAmongManyEvents(t *testing.T) {
+	c := start(t, floods(10, 1000), codex.Options{})
+	s := c.Subscribe(codex.SubscribeOptions{})
+	pull(t, c)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Next(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	if e := next(t, s); e.Notification == nil {
+		t.Errorf("%+v", e)
+	}
+}

@@ -51,7 +51,8 @@ type Subscription struct {
 	lagged  uint64 // events dropped behind the last one of queue
 	gap     uint64 // the number of the last one of them
 	waiting bool
-	end     error // set when nothing more will be queued
+	end     error // set when nothing more will be queued, but for replies until deaf
+	deaf    bool
 	wake    chan struct{}
 
 	heldEvents atomic.Int64 // taken from queue and not yet given out
@@ -67,11 +68,15 @@ const spareEvents = 512
 
 // Next returns the next event. It waits for one until ctx ends, and then returns ctx's error; nothing is lost by that. After
 // the connection has ended it returns the remaining events and then, for ever, why it ended: [ErrClosed] or a [*LostError]; a
-// [*LaggedError] or [ErrSubscriptionClosed] if the subscription ended before. It must not be called by two goroutines at once.
+// [*LaggedError] or [ErrSubscriptionClosed] if the subscription ended before. A [Dispatch] that was made before the end was
+// returned has had its reply. Next must not be called by two goroutines at once.
 func (s *Subscription) Next(ctx context.Context) (Event, error) {
 	for {
 		if len(s.batch) > 0 {
 			return s.take(), nil
+		}
+		if ctx.Err() != nil {
+			return Event{}, context.Cause(ctx)
 		}
 		s.mu.Lock()
 		switch {
@@ -83,6 +88,7 @@ func (s *Subscription) Next(ctx context.Context) (Event, error) {
 			s.mu.Unlock()
 			return e, nil
 		case s.end != nil:
+			s.deaf = true
 			err := s.end
 			s.mu.Unlock()
 			return Event{}, err
@@ -138,6 +144,7 @@ func (s *Subscription) Close() {
 	if s.end == nil {
 		s.end = ErrSubscriptionClosed
 	}
+	s.deaf = true
 	s.wakeLocked()
 }
 
@@ -164,6 +171,9 @@ func (s *Subscription) push(e Event, droppable bool) (dropped, waiting bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.end != nil {
+		if e.Reply != nil && !s.deaf { // of a request that was made when the connection had ended
+			s.queue = append(s.queue, e)
+		}
 		return false, false
 	}
 	events := len(s.queue) + int(s.heldEvents.Load())
@@ -175,7 +185,7 @@ func (s *Subscription) push(e Event, droppable bool) (dropped, waiting bool) {
 		s.gap = e.Seq
 		return true, s.waiting
 	case events >= 2*s.want.Queue || bytes >= 2*s.want.QueueBytes:
-		s.end = &LaggedError{Events: events, Bytes: bytes}
+		s.end, s.deaf = &LaggedError{Events: events, Bytes: bytes}, true
 		return false, s.waiting
 	}
 	e.Lagged, s.lagged = s.lagged, 0
