@@ -218,6 +218,73 @@ var contract = []struct {
 		[]string{"write stall-look[0]"},
 	},
 	{
+		"a goal set on a stored thread is set first, and the thread loaded then",
+		nil,
+		[]string{"set", "look[1] as known", "set[1] active", "load[0] loaded", "turn started"},
+		[]string{"began 1 goal", "write look[1]", "write set[1]", "write load[0]", "answer 1 op 1"},
+	},
+	{
+		"a stored thread that cannot be loaded ends the operation with the reason",
+		nil,
+		[]string{"set", "look[1] as known", "set[1] active", "load[0] rejected"},
+		[]string{"began 1 goal", "write look[1]", "write set[1]", "write load[0]", "answer 1 op 1", "ended 1 failed"},
+	},
+	{
+		"a prompt on a stored thread loads it first",
+		nil,
+		[]string{"prompt", "load[0] loaded", "turn-start[1] accepted"},
+		[]string{"began 1 prompt", "write load[0]", "write turn-start[1]", "answer 1 op 1"},
+	},
+	{
+		"a prompt on a stored thread whose goal is active is refused and loads nothing",
+		[]string{"goal update old active"},
+		[]string{"prompt"},
+		[]string{"answer 1: " + ErrGoalActive.Error()},
+	},
+	{
+		"a stop while a prompt waits for its stored thread sends nothing of it",
+		nil,
+		[]string{"prompt", "stop", "load[0] loaded"},
+		[]string{"began 1 prompt", "write load[0]", "answer 1 op 1: " + ErrStopped.Error(), "ended 1 stopped", "answer 2 op 1 stopped"},
+	},
+	{
+		"an edit where there is no goal is refused after a look",
+		nil,
+		[]string{"edit", "look[1] as known"},
+		[]string{"write look[1]", "answer 1: " + ErrNoGoal.Error()},
+	},
+	{
+		"a start whose goal cannot be read is not sent",
+		nil,
+		[]string{"set", "look[1] rejected"},
+		[]string{"began 1 goal", "write look[1]", "answer 1 op 1: " + ErrUnread.Error() + ": refused", "ended 1 failed"},
+	},
+	{
+		"a new goal refused after the complete one was cleared says so",
+		[]string{"goal update old complete"},
+		[]string{"set", "look[1] complete", "reset[1] cleared", "set[1] rejected"},
+		[]string{"began 1 goal", "write look[1]", "write reset[1]", "write set[1]",
+			"answer 1 op 1: " + ErrOnlyCleared.Error() + ": refused", "ended 1 failed"},
+	},
+	{
+		"a turn whose id cannot be read is waited for all the same",
+		nil,
+		[]string{"prompt", "turn-start[1] undecodable", "turn started", "turn completed"},
+		[]string{"began 1 prompt", "write turn-start[1]", "answer 1 op 1", "ended 1 done"},
+	},
+	{
+		"a read without an answer ends nothing",
+		inTurn,
+		[]string{"goal update contradicting", "decide[0] rejected", "turn completed", "turn started"},
+		[]string{"write decide[0]"},
+	},
+	{
+		"closing refuses what is submitted from then on",
+		inTurn,
+		[]string{"close", "set"},
+		[]string{"write stop-pause[0]", "answer 3: " + ErrClosing.Error()},
+	},
+	{
 		"a pause that comes after the goal completed is undone",
 		inTurn,
 		[]string{"pause", "goal update old complete", "pause[2] paused", "undo[2] complete", "turn completed"},
@@ -228,7 +295,11 @@ var contract = []struct {
 func TestContract(t *testing.T) {
 	for _, c := range contract {
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
-			w := newWorld(Loaded, 100)
+			load := Loaded
+			if strings.Contains(c.name, "stored") {
+				load = LoadNone
+			}
+			w := newWorld(load, 100)
 			for _, name := range c.given {
 				w = follow(t, Step, w, name)
 			}
