@@ -25,7 +25,7 @@ func main() {
 	}
 	asJSON := flag.Bool("json", false, "print one JSON object")
 	rounds := flag.Int("rounds", 25, "how often a replay repeats the stream")
-	only := flag.String("only", "", "run one measurement: stream, typed (for a profile), allocs, roundtrip, bigline, slow, idle, workers")
+	only := flag.String("only", "", "run one measurement: stream, typed (for a profile), allocs, roundtrip, bigline, slow, idle, workers, status")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of this process to the file")
 	flag.Parse()
 	if *profile != "" {
@@ -70,6 +70,7 @@ func (r *report) measure(rounds int, only string) error {
 		{"slow", func() error { return r.slowConsumer(s) }},
 		{"idle", r.idle},
 		{"workers", r.workers},
+		{"status", r.status},
 	} {
 		if only == m.name || only == "" && m.name != "typed" {
 			if err := m.run(); err != nil {

@@ -52,6 +52,8 @@ type report struct {
 	WorkerKB              float64 `json:"worker_kb"`
 	WorkerGoroutines      float64 `json:"worker_goroutines"`
 
+	StatusMs float64 `json:"status_ms"` // codexctl status --json beside a live owner, the whole process
+
 	methods map[string]int
 }
 
@@ -96,6 +98,7 @@ func (r *report) print(out io.Writer) {
 	row("live goal replacement\t%.1f µs over a raw pipe; %.1f µs with 1,000 workers", r.ReplaceOverheadUs1, r.ReplaceOverheadUs1000)
 	row("journal append and sync\t%.0f µs", r.JournalAppendUs)
 	row("worker with a goal\t%.0f kB, %.1f goroutines", r.WorkerKB, r.WorkerGoroutines)
+	row("codexctl status beside a live owner\t%.1f ms", r.StatusMs)
 }
 
 // cpu is the name of the processor where the system tells.
