@@ -143,23 +143,6 @@ func (v *AdditionalNetworkPermissions) decode(c *cursor) {
 	}
 }
 
-func (v *AdditionalPermissionProfile) decode(c *cursor) {
-	if c.null() {
-		*v = AdditionalPermissionProfile{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "fileSystem":
-			readPointer(&v.FileSystem, c, (*AdditionalFileSystemPermissions).decode)
-		case "network":
-			readPointer(&v.Network, c, (*AdditionalNetworkPermissions).decode)
-		default:
-			c.skip()
-		}
-	}
-}
-
 func (v *AgentMessageDeltaNotification) decode(c *cursor) {
 	if c.null() {
 		*v = AgentMessageDeltaNotification{}
@@ -352,29 +335,6 @@ func (v *AppScreenshot) decode(c *cursor) {
 	}
 }
 
-func (v *ApplyPatchApprovalParams) decode(c *cursor) {
-	if c.null() {
-		*v = ApplyPatchApprovalParams{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "callId":
-			readText(&v.CallID, c)
-		case "conversationId":
-			readText(&v.ConversationID, c)
-		case "fileChanges":
-			readMap(&v.FileChanges, c, (*FileChange).decode)
-		case "grantRoot":
-			readPointer(&v.GrantRoot, c, readText[string])
-		case "reason":
-			readPointer(&v.Reason, c, readText[string])
-		default:
-			c.skip()
-		}
-	}
-}
-
 func (v *AskForApprovalGranular) decode(c *cursor) {
 	if c.null() {
 		*v = AskForApprovalGranular{}
@@ -446,14 +406,6 @@ func (v *AsyncUserInputQuestion) decode(c *cursor) {
 	}
 }
 
-func (v *AttestationGenerateParams) decode(c *cursor) {
-	if c.null() {
-		*v = AttestationGenerateParams{}
-		return
-	}
-	c.skipObject()
-}
-
 func (v *AuthRecoveryNotification) decode(c *cursor) {
 	if c.null() {
 		*v = AuthRecoveryNotification{}
@@ -523,23 +475,6 @@ func (v *CapabilityRootLocation) decode(c *cursor) {
 		c.reflect(arm)
 	default:
 		v.Arm = c.unknown()
-	}
-}
-
-func (v *ChatgptAuthTokensRefreshParams) decode(c *cursor) {
-	if c.null() {
-		*v = ChatgptAuthTokensRefreshParams{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "previousAccountId":
-			readPointer(&v.PreviousAccountID, c, readText[string])
-		case "reason":
-			readText(&v.Reason, c)
-		default:
-			c.skip()
-		}
 	}
 }
 
@@ -1511,36 +1446,6 @@ func (v *CommandExecOutputDeltaNotification) decode(c *cursor) {
 	}
 }
 
-func (v *CommandExecutionApprovalDecisionAcceptWithExecpolicyAmendment) decode(c *cursor) {
-	if c.null() {
-		*v = CommandExecutionApprovalDecisionAcceptWithExecpolicyAmendment{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "execpolicy_amendment":
-			readSlice(&v.ExecpolicyAmendment, c, readText[string])
-		default:
-			c.skip()
-		}
-	}
-}
-
-func (v *CommandExecutionApprovalDecisionApplyNetworkPolicyAmendment) decode(c *cursor) {
-	if c.null() {
-		*v = CommandExecutionApprovalDecisionApplyNetworkPolicyAmendment{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "network_policy_amendment":
-			v.NetworkPolicyAmendment.decode(c)
-		default:
-			c.skip()
-		}
-	}
-}
-
 func (v *CommandExecutionApprovalDecision) decode(c *cursor) {
 	*v = CommandExecutionApprovalDecision{}
 	if c.null() {
@@ -1558,11 +1463,11 @@ func (v *CommandExecutionApprovalDecision) decode(c *cursor) {
 			case "acceptWithExecpolicyAmendment":
 				arm := new(CommandExecutionApprovalDecisionAcceptWithExecpolicyAmendment)
 				v.Arm = arm
-				arm.decode(c)
+				c.reflect(arm)
 			case "applyNetworkPolicyAmendment":
 				arm := new(CommandExecutionApprovalDecisionApplyNetworkPolicyAmendment)
 				v.Arm = arm
-				arm.decode(c)
+				c.reflect(arm)
 			default:
 				c.skip()
 			}
@@ -1587,51 +1492,6 @@ func (v *CommandExecutionOutputDeltaNotification) decode(c *cursor) {
 			readText(&v.Delta, c)
 		case "itemId":
 			readText(&v.ItemID, c)
-		case "threadId":
-			readText(&v.ThreadID, c)
-		case "turnId":
-			readText(&v.TurnID, c)
-		default:
-			c.skip()
-		}
-	}
-}
-
-func (v *CommandExecutionRequestApprovalParams) decode(c *cursor) {
-	if c.null() {
-		*v = CommandExecutionRequestApprovalParams{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "additionalPermissions":
-			readPointer(&v.AdditionalPermissions, c, (*AdditionalPermissionProfile).decode)
-		case "approvalId":
-			readPointer(&v.ApprovalID, c, readText[string])
-		case "availableDecisions":
-			readSlice(&v.AvailableDecisions, c, (*CommandExecutionApprovalDecision).decode)
-		case "command":
-			readPointer(&v.Command, c, readText[string])
-		case "commandActions":
-			readSlice(&v.CommandActions, c, (*CommandAction).decode)
-		case "cwd":
-			readPointer(&v.Cwd, c, readText[LegacyAppPathString])
-		case "environmentId":
-			readPointer(&v.EnvironmentID, c, readText[string])
-		case "itemId":
-			readText(&v.ItemID, c)
-		case "kind":
-			readPointer(&v.Kind, c, readText[CommandExecutionApprovalKind])
-		case "networkApprovalContext":
-			readPointer(&v.NetworkApprovalContext, c, (*NetworkApprovalContext).decode)
-		case "proposedExecpolicyAmendment":
-			readSlice(&v.ProposedExecpolicyAmendment, c, readText[string])
-		case "proposedNetworkPolicyAmendments":
-			readSlice(&v.ProposedNetworkPolicyAmendments, c, (*NetworkPolicyAmendment).decode)
-		case "reason":
-			readPointer(&v.Reason, c, readText[string])
-		case "startedAtMs":
-			readInt(&v.StartedAtMs, c)
 		case "threadId":
 			readText(&v.ThreadID, c)
 		case "turnId":
@@ -1800,21 +1660,6 @@ func (v *CreditsSnapshot) decode(c *cursor) {
 	}
 }
 
-func (v *CurrentTimeReadParams) decode(c *cursor) {
-	if c.null() {
-		*v = CurrentTimeReadParams{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "threadId":
-			readText(&v.ThreadID, c)
-		default:
-			c.skip()
-		}
-	}
-}
-
 func (v *DeprecationNoticeNotification) decode(c *cursor) {
 	if c.null() {
 		*v = DeprecationNoticeNotification{}
@@ -1900,31 +1745,6 @@ func (v *DynamicToolCallOutputContentItem) decode(c *cursor) {
 	}
 }
 
-func (v *DynamicToolCallParams) decode(c *cursor) {
-	if c.null() {
-		*v = DynamicToolCallParams{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "arguments":
-			readAny(&v.Arguments, c)
-		case "callId":
-			readText(&v.CallID, c)
-		case "namespace":
-			readPointer(&v.Namespace, c, readText[string])
-		case "threadId":
-			readText(&v.ThreadID, c)
-		case "tool":
-			readText(&v.Tool, c)
-		case "turnId":
-			readText(&v.TurnID, c)
-		default:
-			c.skip()
-		}
-	}
-}
-
 func (v *DynamicToolNamespaceTool) decode(c *cursor) {
 	*v = DynamicToolNamespaceTool{}
 	if c.null() {
@@ -1991,33 +1811,6 @@ func (v *ErrorNotification) decode(c *cursor) {
 			readText(&v.TurnID, c)
 		case "willRetry":
 			readBool(&v.WillRetry, c)
-		default:
-			c.skip()
-		}
-	}
-}
-
-func (v *ExecCommandApprovalParams) decode(c *cursor) {
-	if c.null() {
-		*v = ExecCommandApprovalParams{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "approvalId":
-			readPointer(&v.ApprovalID, c, readText[string])
-		case "callId":
-			readText(&v.CallID, c)
-		case "command":
-			readSlice(&v.Command, c, readText[string])
-		case "conversationId":
-			readText(&v.ConversationID, c)
-		case "cwd":
-			readText(&v.Cwd, c)
-		case "parsedCmd":
-			readSlice(&v.ParsedCmd, c, (*ParsedCommand).decode)
-		case "reason":
-			readPointer(&v.Reason, c, readText[string])
 		default:
 			c.skip()
 		}
@@ -2127,53 +1920,6 @@ func (v *ExternalAgentConfigImportTypeResult) decode(c *cursor) {
 	}
 }
 
-func (v *FileChangeAdd) decode(c *cursor) {
-	if c.null() {
-		*v = FileChangeAdd{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "content":
-			readText(&v.Content, c)
-		default:
-			c.skip()
-		}
-	}
-}
-
-func (v *FileChangeDelete) decode(c *cursor) {
-	if c.null() {
-		*v = FileChangeDelete{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "content":
-			readText(&v.Content, c)
-		default:
-			c.skip()
-		}
-	}
-}
-
-func (v *FileChangeUpdate) decode(c *cursor) {
-	if c.null() {
-		*v = FileChangeUpdate{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "move_path":
-			readPointer(&v.MovePath, c, readText[string])
-		case "unified_diff":
-			readText(&v.UnifiedDiff, c)
-		default:
-			c.skip()
-		}
-	}
-}
-
 func (v *FileChange) decode(c *cursor) {
 	*v = FileChange{}
 	if c.null() {
@@ -2183,15 +1929,15 @@ func (v *FileChange) decode(c *cursor) {
 	case "add":
 		arm := new(FileChangeAdd)
 		v.Arm = arm
-		arm.decode(c)
+		c.reflect(arm)
 	case "delete":
 		arm := new(FileChangeDelete)
 		v.Arm = arm
-		arm.decode(c)
+		c.reflect(arm)
 	case "update":
 		arm := new(FileChangeUpdate)
 		v.Arm = arm
-		arm.decode(c)
+		c.reflect(arm)
 	default:
 		v.Arm = c.unknown()
 	}
@@ -2229,31 +1975,6 @@ func (v *FileChangePatchUpdatedNotification) decode(c *cursor) {
 			readSlice(&v.Changes, c, (*FileUpdateChange).decode)
 		case "itemId":
 			readText(&v.ItemID, c)
-		case "threadId":
-			readText(&v.ThreadID, c)
-		case "turnId":
-			readText(&v.TurnID, c)
-		default:
-			c.skip()
-		}
-	}
-}
-
-func (v *FileChangeRequestApprovalParams) decode(c *cursor) {
-	if c.null() {
-		*v = FileChangeRequestApprovalParams{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "grantRoot":
-			readPointer(&v.GrantRoot, c, readText[string])
-		case "itemId":
-			readText(&v.ItemID, c)
-		case "reason":
-			readPointer(&v.Reason, c, readText[string])
-		case "startedAtMs":
-			readInt(&v.StartedAtMs, c)
 		case "threadId":
 			readText(&v.ThreadID, c)
 		case "turnId":
@@ -3366,44 +3087,6 @@ func (v *McpAppUi) decode(c *cursor) {
 	}
 }
 
-func (v *McpElicitationBooleanSchema) decode(c *cursor) {
-	if c.null() {
-		*v = McpElicitationBooleanSchema{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "default":
-			readPointer(&v.Default, c, readBool)
-		case "description":
-			readPointer(&v.Description, c, readText[string])
-		case "title":
-			readPointer(&v.Title, c, readText[string])
-		case "type":
-			readText(&v.Type, c)
-		default:
-			c.skip()
-		}
-	}
-}
-
-func (v *McpElicitationConstOption) decode(c *cursor) {
-	if c.null() {
-		*v = McpElicitationConstOption{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "const":
-			readText(&v.Const, c)
-		case "title":
-			readText(&v.Title, c)
-		default:
-			c.skip()
-		}
-	}
-}
-
 func (v *McpElicitationEnumSchema) decode(c *cursor) {
 	*v = McpElicitationEnumSchema{}
 	if c.null() {
@@ -3417,38 +3100,13 @@ func (v *McpElicitationEnumSchema) decode(c *cursor) {
 	case string(c.tag("type")) == "string" && c.has("enumNames"):
 		arm := new(McpElicitationLegacyTitledEnumSchema)
 		v.Arm = arm
-		arm.decode(c)
+		c.reflect(arm)
 	case string(c.tag("type")) == "string":
 		arm := new(McpElicitationSingleSelectEnumSchema)
 		v.Arm = arm
 		arm.decode(c)
 	default:
 		v.Arm = c.unknown()
-	}
-}
-
-func (v *McpElicitationLegacyTitledEnumSchema) decode(c *cursor) {
-	if c.null() {
-		*v = McpElicitationLegacyTitledEnumSchema{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "default":
-			readPointer(&v.Default, c, readText[string])
-		case "description":
-			readPointer(&v.Description, c, readText[string])
-		case "enum":
-			readSlice(&v.Enum, c, readText[string])
-		case "enumNames":
-			readSlice(&v.EnumNames, c, readText[string])
-		case "title":
-			readPointer(&v.Title, c, readText[string])
-		case "type":
-			readText(&v.Type, c)
-		default:
-			c.skip()
-		}
 	}
 }
 
@@ -3461,38 +3119,13 @@ func (v *McpElicitationMultiSelectEnumSchema) decode(c *cursor) {
 	case string(c.tag("type")) == "array" && c.has("items", "anyOf"):
 		arm := new(McpElicitationTitledMultiSelectEnumSchema)
 		v.Arm = arm
-		arm.decode(c)
+		c.reflect(arm)
 	case string(c.tag("type")) == "array" && c.has("items", "enum"):
 		arm := new(McpElicitationUntitledMultiSelectEnumSchema)
 		v.Arm = arm
-		arm.decode(c)
+		c.reflect(arm)
 	default:
 		v.Arm = c.unknown()
-	}
-}
-
-func (v *McpElicitationNumberSchema) decode(c *cursor) {
-	if c.null() {
-		*v = McpElicitationNumberSchema{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "default":
-			readPointer(&v.Default, c, readFloat)
-		case "description":
-			readPointer(&v.Description, c, readText[string])
-		case "maximum":
-			readPointer(&v.Maximum, c, readFloat)
-		case "minimum":
-			readPointer(&v.Minimum, c, readFloat)
-		case "title":
-			readPointer(&v.Title, c, readText[string])
-		case "type":
-			readText(&v.Type, c)
-		default:
-			c.skip()
-		}
 	}
 }
 
@@ -3505,15 +3138,15 @@ func (v *McpElicitationPrimitiveSchema) decode(c *cursor) {
 	case string(c.tag("type")) == "number":
 		arm := new(McpElicitationNumberSchema)
 		v.Arm = arm
-		arm.decode(c)
+		c.reflect(arm)
 	case string(c.tag("type")) == "integer":
 		arm := new(McpElicitationNumberSchema)
 		v.Arm = arm
-		arm.decode(c)
+		c.reflect(arm)
 	case string(c.tag("type")) == "boolean":
 		arm := new(McpElicitationBooleanSchema)
 		v.Arm = arm
-		arm.decode(c)
+		c.reflect(arm)
 	case string(c.tag("type")) == "array":
 		arm := new(McpElicitationEnumSchema)
 		v.Arm = arm
@@ -3529,30 +3162,9 @@ func (v *McpElicitationPrimitiveSchema) decode(c *cursor) {
 	case string(c.tag("type")) == "string":
 		arm := new(McpElicitationStringSchema)
 		v.Arm = arm
-		arm.decode(c)
+		c.reflect(arm)
 	default:
 		v.Arm = c.unknown()
-	}
-}
-
-func (v *McpElicitationSchema) decode(c *cursor) {
-	if c.null() {
-		*v = McpElicitationSchema{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "$schema":
-			readPointer(&v.Schema, c, readText[string])
-		case "properties":
-			readMap(&v.Properties, c, (*McpElicitationPrimitiveSchema).decode)
-		case "required":
-			readSlice(&v.Required, c, readText[string])
-		case "type":
-			readText(&v.Type, c)
-		default:
-			c.skip()
-		}
 	}
 }
 
@@ -3565,271 +3177,13 @@ func (v *McpElicitationSingleSelectEnumSchema) decode(c *cursor) {
 	case string(c.tag("type")) == "string" && c.has("oneOf"):
 		arm := new(McpElicitationTitledSingleSelectEnumSchema)
 		v.Arm = arm
-		arm.decode(c)
+		c.reflect(arm)
 	case string(c.tag("type")) == "string" && c.has("enum"):
 		arm := new(McpElicitationUntitledSingleSelectEnumSchema)
 		v.Arm = arm
-		arm.decode(c)
+		c.reflect(arm)
 	default:
 		v.Arm = c.unknown()
-	}
-}
-
-func (v *McpElicitationStringSchema) decode(c *cursor) {
-	if c.null() {
-		*v = McpElicitationStringSchema{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "default":
-			readPointer(&v.Default, c, readText[string])
-		case "description":
-			readPointer(&v.Description, c, readText[string])
-		case "format":
-			readPointer(&v.Format, c, readText[McpElicitationStringFormat])
-		case "maxLength":
-			readPointer(&v.MaxLength, c, readUint[uint32])
-		case "minLength":
-			readPointer(&v.MinLength, c, readUint[uint32])
-		case "title":
-			readPointer(&v.Title, c, readText[string])
-		case "type":
-			readText(&v.Type, c)
-		default:
-			c.skip()
-		}
-	}
-}
-
-func (v *McpElicitationTitledEnumItems) decode(c *cursor) {
-	if c.null() {
-		*v = McpElicitationTitledEnumItems{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "anyOf":
-			readSlice(&v.AnyOf, c, (*McpElicitationConstOption).decode)
-		default:
-			c.skip()
-		}
-	}
-}
-
-func (v *McpElicitationTitledMultiSelectEnumSchema) decode(c *cursor) {
-	if c.null() {
-		*v = McpElicitationTitledMultiSelectEnumSchema{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "default":
-			readSlice(&v.Default, c, readText[string])
-		case "description":
-			readPointer(&v.Description, c, readText[string])
-		case "items":
-			v.Items.decode(c)
-		case "maxItems":
-			readPointer(&v.MaxItems, c, readUint[uint64])
-		case "minItems":
-			readPointer(&v.MinItems, c, readUint[uint64])
-		case "title":
-			readPointer(&v.Title, c, readText[string])
-		case "type":
-			readText(&v.Type, c)
-		default:
-			c.skip()
-		}
-	}
-}
-
-func (v *McpElicitationTitledSingleSelectEnumSchema) decode(c *cursor) {
-	if c.null() {
-		*v = McpElicitationTitledSingleSelectEnumSchema{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "default":
-			readPointer(&v.Default, c, readText[string])
-		case "description":
-			readPointer(&v.Description, c, readText[string])
-		case "oneOf":
-			readSlice(&v.OneOf, c, (*McpElicitationConstOption).decode)
-		case "title":
-			readPointer(&v.Title, c, readText[string])
-		case "type":
-			readText(&v.Type, c)
-		default:
-			c.skip()
-		}
-	}
-}
-
-func (v *McpElicitationUntitledEnumItems) decode(c *cursor) {
-	if c.null() {
-		*v = McpElicitationUntitledEnumItems{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "enum":
-			readSlice(&v.Enum, c, readText[string])
-		case "type":
-			readText(&v.Type, c)
-		default:
-			c.skip()
-		}
-	}
-}
-
-func (v *McpElicitationUntitledMultiSelectEnumSchema) decode(c *cursor) {
-	if c.null() {
-		*v = McpElicitationUntitledMultiSelectEnumSchema{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "default":
-			readSlice(&v.Default, c, readText[string])
-		case "description":
-			readPointer(&v.Description, c, readText[string])
-		case "items":
-			v.Items.decode(c)
-		case "maxItems":
-			readPointer(&v.MaxItems, c, readUint[uint64])
-		case "minItems":
-			readPointer(&v.MinItems, c, readUint[uint64])
-		case "title":
-			readPointer(&v.Title, c, readText[string])
-		case "type":
-			readText(&v.Type, c)
-		default:
-			c.skip()
-		}
-	}
-}
-
-func (v *McpElicitationUntitledSingleSelectEnumSchema) decode(c *cursor) {
-	if c.null() {
-		*v = McpElicitationUntitledSingleSelectEnumSchema{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "default":
-			readPointer(&v.Default, c, readText[string])
-		case "description":
-			readPointer(&v.Description, c, readText[string])
-		case "enum":
-			readSlice(&v.Enum, c, readText[string])
-		case "title":
-			readPointer(&v.Title, c, readText[string])
-		case "type":
-			readText(&v.Type, c)
-		default:
-			c.skip()
-		}
-	}
-}
-
-func (v *McpServerElicitationRequestParamsOpenaiUserVerification) decode(c *cursor) {
-	if c.null() {
-		*v = McpServerElicitationRequestParamsOpenaiUserVerification{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "_meta":
-			readAny(&v.Meta, c)
-		case "challenge":
-			readText(&v.Challenge, c)
-		case "description":
-			readText(&v.Description, c)
-		case "title":
-			readText(&v.Title, c)
-		default:
-			c.skip()
-		}
-	}
-}
-
-func (v *McpServerElicitationRequestParamsForm) decode(c *cursor) {
-	if c.null() {
-		*v = McpServerElicitationRequestParamsForm{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "_meta":
-			readAny(&v.Meta, c)
-		case "message":
-			readText(&v.Message, c)
-		case "requestedSchema":
-			v.RequestedSchema.decode(c)
-		default:
-			c.skip()
-		}
-	}
-}
-
-func (v *McpServerElicitationRequestParamsOpenaiSlashForm) decode(c *cursor) {
-	if c.null() {
-		*v = McpServerElicitationRequestParamsOpenaiSlashForm{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "_meta":
-			readAny(&v.Meta, c)
-		case "message":
-			readText(&v.Message, c)
-		case "requestedSchema":
-			readAny(&v.RequestedSchema, c)
-		default:
-			c.skip()
-		}
-	}
-}
-
-func (v *McpServerElicitationRequestParamsOpenaiForm) decode(c *cursor) {
-	if c.null() {
-		*v = McpServerElicitationRequestParamsOpenaiForm{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "_meta":
-			readAny(&v.Meta, c)
-		case "message":
-			readText(&v.Message, c)
-		case "requestedSchema":
-			readAny(&v.RequestedSchema, c)
-		default:
-			c.skip()
-		}
-	}
-}
-
-func (v *McpServerElicitationRequestParamsURL) decode(c *cursor) {
-	if c.null() {
-		*v = McpServerElicitationRequestParamsURL{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "_meta":
-			readAny(&v.Meta, c)
-		case "elicitationId":
-			readText(&v.ElicitationID, c)
-		case "message":
-			readText(&v.Message, c)
-		case "url":
-			readText(&v.URL, c)
-		default:
-			c.skip()
-		}
 	}
 }
 
@@ -3861,23 +3215,23 @@ func (v *McpServerElicitationRequestParams) decode(c *cursor) {
 	case "openai/userVerification":
 		arm := new(McpServerElicitationRequestParamsOpenaiUserVerification)
 		v.Arm = arm
-		arm.decode(c)
+		c.reflect(arm)
 	case "form":
 		arm := new(McpServerElicitationRequestParamsForm)
 		v.Arm = arm
-		arm.decode(c)
+		c.reflect(arm)
 	case "openai/form":
 		arm := new(McpServerElicitationRequestParamsOpenaiSlashForm)
 		v.Arm = arm
-		arm.decode(c)
+		c.reflect(arm)
 	case "openaiForm":
 		arm := new(McpServerElicitationRequestParamsOpenaiForm)
 		v.Arm = arm
-		arm.decode(c)
+		c.reflect(arm)
 	case "url":
 		arm := new(McpServerElicitationRequestParamsURL)
 		v.Arm = arm
-		arm.decode(c)
+		c.reflect(arm)
 	default:
 		v.Arm = c.unknown()
 	}
@@ -4211,110 +3565,6 @@ func (v *MultiAgentMode) decode(c *cursor) {
 	}
 }
 
-func (v *NetworkApprovalContext) decode(c *cursor) {
-	if c.null() {
-		*v = NetworkApprovalContext{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "host":
-			readText(&v.Host, c)
-		case "protocol":
-			readText(&v.Protocol, c)
-		default:
-			c.skip()
-		}
-	}
-}
-
-func (v *NetworkPolicyAmendment) decode(c *cursor) {
-	if c.null() {
-		*v = NetworkPolicyAmendment{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "action":
-			readText(&v.Action, c)
-		case "host":
-			readText(&v.Host, c)
-		default:
-			c.skip()
-		}
-	}
-}
-
-func (v *ParsedCommandRead) decode(c *cursor) {
-	if c.null() {
-		*v = ParsedCommandRead{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "cmd":
-			readText(&v.Cmd, c)
-		case "name":
-			readText(&v.Name, c)
-		case "path":
-			readText(&v.Path, c)
-		default:
-			c.skip()
-		}
-	}
-}
-
-func (v *ParsedCommandListFiles) decode(c *cursor) {
-	if c.null() {
-		*v = ParsedCommandListFiles{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "cmd":
-			readText(&v.Cmd, c)
-		case "path":
-			readPointer(&v.Path, c, readText[string])
-		default:
-			c.skip()
-		}
-	}
-}
-
-func (v *ParsedCommandSearch) decode(c *cursor) {
-	if c.null() {
-		*v = ParsedCommandSearch{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "cmd":
-			readText(&v.Cmd, c)
-		case "path":
-			readPointer(&v.Path, c, readText[string])
-		case "query":
-			readPointer(&v.Query, c, readText[string])
-		default:
-			c.skip()
-		}
-	}
-}
-
-func (v *ParsedCommandUnknown) decode(c *cursor) {
-	if c.null() {
-		*v = ParsedCommandUnknown{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "cmd":
-			readText(&v.Cmd, c)
-		default:
-			c.skip()
-		}
-	}
-}
-
 func (v *ParsedCommand) decode(c *cursor) {
 	*v = ParsedCommand{}
 	if c.null() {
@@ -4324,19 +3574,19 @@ func (v *ParsedCommand) decode(c *cursor) {
 	case "read":
 		arm := new(ParsedCommandRead)
 		v.Arm = arm
-		arm.decode(c)
+		c.reflect(arm)
 	case "list_files":
 		arm := new(ParsedCommandListFiles)
 		v.Arm = arm
-		arm.decode(c)
+		c.reflect(arm)
 	case "search":
 		arm := new(ParsedCommandSearch)
 		v.Arm = arm
-		arm.decode(c)
+		c.reflect(arm)
 	case "unknown":
 		arm := new(ParsedCommandUnknown)
 		v.Arm = arm
-		arm.decode(c)
+		c.reflect(arm)
 	default:
 		v.Arm = c.unknown()
 	}
@@ -4393,35 +3643,6 @@ func (v *PatchChangeKind) decode(c *cursor) {
 		arm.decode(c)
 	default:
 		v.Arm = c.unknown()
-	}
-}
-
-func (v *PermissionsRequestApprovalParams) decode(c *cursor) {
-	if c.null() {
-		*v = PermissionsRequestApprovalParams{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "cwd":
-			readText(&v.Cwd, c)
-		case "environmentId":
-			readPointer(&v.EnvironmentID, c, readText[string])
-		case "itemId":
-			readText(&v.ItemID, c)
-		case "permissions":
-			v.Permissions.decode(c)
-		case "reason":
-			readPointer(&v.Reason, c, readText[string])
-		case "startedAtMs":
-			readInt(&v.StartedAtMs, c)
-		case "threadId":
-			readText(&v.ThreadID, c)
-		case "turnId":
-			readText(&v.TurnID, c)
-		default:
-			c.skip()
-		}
 	}
 }
 
@@ -7267,73 +6488,6 @@ func (v *TokenUsageBreakdown) decode(c *cursor) {
 			readInt(&v.ReasoningOutputTokens, c)
 		case "totalTokens":
 			readInt(&v.TotalTokens, c)
-		default:
-			c.skip()
-		}
-	}
-}
-
-func (v *ToolRequestUserInputOption) decode(c *cursor) {
-	if c.null() {
-		*v = ToolRequestUserInputOption{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "description":
-			readText(&v.Description, c)
-		case "label":
-			readText(&v.Label, c)
-		default:
-			c.skip()
-		}
-	}
-}
-
-func (v *ToolRequestUserInputParams) decode(c *cursor) {
-	if c.null() {
-		*v = ToolRequestUserInputParams{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "autoResolutionMs":
-			readPointer(&v.AutoResolutionMs, c, readUint[uint64])
-		case "isBlocking":
-			readBool(&v.IsBlocking, c)
-		case "itemId":
-			readText(&v.ItemID, c)
-		case "questions":
-			readSlice(&v.Questions, c, (*ToolRequestUserInputQuestion).decode)
-		case "threadId":
-			readText(&v.ThreadID, c)
-		case "turnId":
-			readText(&v.TurnID, c)
-		default:
-			c.skip()
-		}
-	}
-}
-
-func (v *ToolRequestUserInputQuestion) decode(c *cursor) {
-	if c.null() {
-		*v = ToolRequestUserInputQuestion{}
-		return
-	}
-	for c.open('{'); c.more('}'); {
-		switch string(c.name()) {
-		case "header":
-			readText(&v.Header, c)
-		case "id":
-			readText(&v.ID, c)
-		case "isOther":
-			readPointer(&v.IsOther, c, readBool)
-		case "isSecret":
-			readPointer(&v.IsSecret, c, readBool)
-		case "options":
-			readSlice(&v.Options, c, (*ToolRequestUserInputOption).decode)
-		case "question":
-			readText(&v.Question, c)
 		default:
 			c.skip()
 		}

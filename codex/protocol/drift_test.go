@@ -29,6 +29,7 @@ func drifted(b *bundle, name string, d drift, n int) []pair {
 }
 
 func TestWhatANewerCodexAddsIsToleratedAndKeptWhereItCanBe(t *testing.T) {
+	t.Parallel()
 	b := schema(t)
 	for what, d := range map[string]drift{
 		"members":          {members: true},
@@ -57,6 +58,7 @@ func TestWhatANewerCodexAddsIsToleratedAndKeptWhereItCanBe(t *testing.T) {
 }
 
 func TestWhatANewerCodexRequiresMayBeMissing(t *testing.T) {
+	t.Parallel()
 	b := schema(t)
 	tried := 0
 	for _, name := range slices.Sorted(maps.Keys(b.definitions)) {

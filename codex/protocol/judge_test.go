@@ -20,13 +20,12 @@ type judge struct {
 	b *bundle
 
 	mu         sync.Mutex
-	validators map[string]*jsonschema.Schema
 	complaints []string
 	seen       map[string]int // method → how often
 }
 
 func newJudge(tb testing.TB) *judge {
-	return &judge{b: schema(tb), validators: map[string]*jsonschema.Schema{}, seen: map[string]int{}}
+	return &judge{b: schema(tb), seen: map[string]int{}}
 }
 
 func (j *judge) complain(format string, args ...any) {
@@ -89,28 +88,13 @@ func (j *judge) notification(m message, line []byte) {
 	}
 }
 
-func (j *judge) validator(name string) (*jsonschema.Schema, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if s := j.validators[name]; s != nil {
-		return s, nil
-	}
-	s, err := j.b.compiler.Compile(j.b.file + "#/definitions/" + j.b.pointers[name])
-	if err == nil {
-		j.validators[name] = s
-	}
-	return s, err
-}
-
 func (j *judge) strict(what, name string, raw []byte) {
 	instance, err := jsonschema.UnmarshalJSON(strings.NewReader(string(raw)))
 	if err != nil {
 		j.complain("%s: %v", what, err)
 		return
 	}
-	if s, err := j.validator(name); err != nil {
-		j.complain("%s: %v", what, err)
-	} else if err := s.Validate(instance); err != nil {
+	if err := j.b.validator(name).Validate(instance); err != nil {
 		j.complain("%s does not fit the schema of %s: %v\n%s", what, name, err, raw)
 	}
 	v := protocol.New(name)

@@ -57,6 +57,7 @@ type session struct {
 }
 
 func TestEveryMessageThatCanBeProvokedFitsItsType(t *testing.T) {
+	t.Parallel()
 	j := newJudge(t)
 	t.Run("sessions", func(t *testing.T) {
 		for _, row := range sessions {

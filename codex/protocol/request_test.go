@@ -11,6 +11,7 @@ import (
 )
 
 func TestEveryRequestIsAnsweredAsTheTableSays(t *testing.T) {
+	t.Parallel()
 	listed := map[string]bool{}
 	for _, r := range requests {
 		if listed[r.method] {

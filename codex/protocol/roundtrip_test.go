@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"testing"
@@ -37,6 +38,7 @@ func instances(tb testing.TB, b *bundle, name string) []pair {
 }
 
 func TestEveryInstanceOfTheSchemaSurvivesARoundTrip(t *testing.T) {
+	t.Parallel()
 	b := schema(t)
 	definitions, tried := 0, 0
 	for _, name := range slices.Sorted(maps.Keys(b.definitions)) {
@@ -45,7 +47,7 @@ func TestEveryInstanceOfTheSchemaSurvivesARoundTrip(t *testing.T) {
 			continue
 		}
 		definitions++
-		validator := b.compile(t, name)
+		validator := b.validator(name)
 		for _, p := range instances(t, b, name) {
 			tried++
 			in := encode(t, p.in)
@@ -111,6 +113,8 @@ func roundTrips(t *testing.T, name string, in []byte) map[string][]byte {
 	return map[string][]byte{"go-json-experiment": byExperiment, "encoding/json": byStandard}
 }
 
+var farExponent = regexp.MustCompile(`[eE][+-]?0*[1-9][0-9]{3}`)
+
 // equal compares JSON values; numbers by their value.
 func equal(a, b any) bool {
 	switch a := a.(type) {
@@ -124,6 +128,9 @@ func equal(a, b any) bool {
 		b, ok := b.(stdjson.Number)
 		if !ok || a == b {
 			return ok
+		}
+		if len(a) > 400 || len(b) > 400 || farExponent.MatchString(string(a)+" "+string(b)) {
+			return false // too large to compare but as text
 		}
 		x, okx := new(big.Rat).SetString(string(a))
 		y, oky := new(big.Rat).SetString(string(b))

@@ -3,9 +3,11 @@ package protocol_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,25 +22,29 @@ import (
 type bundle struct {
 	definitions map[string]map[string]any // by name, both floors
 	pointers    map[string]string         // name → place in the bundle file
-	file        string
-	compiler    *jsonschema.Compiler
+	validators  map[string]*jsonschema.Schema
 	lossless    map[string]bool // definitions that travel to the server, or that no method reaches
 	reached     map[string]bool // definitions that some method reaches
 }
 
-var loadBundle = sync.OnceValues(func() (*bundle, error) { return dumpBundle(binaryPath) })
-
-var binaryPath string
+var dumped struct {
+	sync.Mutex
+	bundle *bundle
+}
 
 // schema returns the experimental bundle, dumped once per test process.
 func schema(tb testing.TB) *bundle {
 	tb.Helper()
-	binaryPath = codextest.Binary(tb)
-	b, err := loadBundle()
-	if err != nil {
-		tb.Fatal(err)
+	dumped.Lock()
+	defer dumped.Unlock()
+	if dumped.bundle == nil {
+		b, err := dumpBundle(codextest.Binary(tb))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		dumped.bundle = b
 	}
-	return b
+	return dumped.bundle
 }
 
 func dumpBundle(binary string) (*bundle, error) {
@@ -53,14 +59,14 @@ func dumpBundle(binary string) (*bundle, error) {
 		return nil, &exec.Error{Name: string(out), Err: err}
 	}
 	b := &bundle{
-		file:        filepath.Join(dir, "codex_app_server_protocol.schemas.json"),
 		definitions: map[string]map[string]any{},
 		pointers:    map[string]string{},
 		lossless:    map[string]bool{},
 		reached:     map[string]bool{},
-		compiler:    jsonschema.NewCompiler(),
+		validators:  map[string]*jsonschema.Schema{},
 	}
-	text, err := os.Open(b.file)
+	file := filepath.Join(dir, "codex_app_server_protocol.schemas.json")
+	text, err := os.Open(file)
 	if err != nil {
 		return nil, err
 	}
@@ -73,9 +79,6 @@ func dumpBundle(binary string) (*bundle, error) {
 	if err := correct(definitions); err != nil {
 		return nil, err
 	}
-	if err := b.compiler.AddResource(b.file, root); err != nil {
-		return nil, err
-	}
 	for name, s := range definitions {
 		if name == "v2" {
 			for name, s := range s.(map[string]any) {
@@ -86,7 +89,7 @@ func dumpBundle(binary string) (*bundle, error) {
 		b.add(name, name, s)
 	}
 	b.directions()
-	return b, nil
+	return b, b.compile(file, root)
 }
 
 // misspelt are members that the schema calls otherwise than Codex 0.160.1 does:
@@ -140,14 +143,32 @@ func (b *bundle) add(name, pointer string, s any) {
 	b.pointers[name] = pointer
 }
 
-// compile returns the validator of one definition.
-func (b *bundle) compile(tb testing.TB, name string) *jsonschema.Schema {
-	tb.Helper()
-	s, err := b.compiler.Compile(b.file + "#/definitions/" + b.pointers[name])
-	if err != nil {
-		tb.Fatal(err)
+// validator returns the validator of one definition.
+func (b *bundle) validator(name string) *jsonschema.Schema { return b.validators[name] }
+
+// compile makes the validators of all definitions in one go, as the arms of a
+// schema that refers to each of them.
+func (b *bundle) compile(file string, root any) error {
+	names := slices.Sorted(maps.Keys(b.definitions))
+	var refs []any
+	for _, name := range names {
+		refs = append(refs, map[string]any{"$ref": file + "#/definitions/" + b.pointers[name]})
 	}
-	return s
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource(file, root); err != nil {
+		return err
+	}
+	if err := c.AddResource("all.json", map[string]any{"$schema": "http://json-schema.org/draft-07/schema#", "anyOf": refs}); err != nil {
+		return err
+	}
+	all, err := c.Compile("all.json")
+	if err != nil {
+		return err
+	}
+	for i, name := range names {
+		b.validators[name] = all.AnyOf[i].Ref
+	}
+	return nil
 }
 
 // directions finds out which definitions travel to the server. It trusts the

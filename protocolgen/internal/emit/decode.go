@@ -8,7 +8,7 @@ import (
 	"github.com/codexctl/codexctl/protocolgen/internal/model"
 )
 
-// decoders writes a decode method for every object that the server sends unasked
+// decoders writes a decode method for every object that is part of a notification
 // and for every union: a single pass over the text, member by member, with no
 // reflection. All other objects are left to reflection, because the methods for
 // them would make the package three times slower to compile and nobody waits

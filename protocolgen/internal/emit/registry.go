@@ -1,24 +1,31 @@
 package emit
 
-import "github.com/dave/jennifer/jen"
+import (
+	"github.com/dave/jennifer/jen"
 
-// registry writes the way from a type's name to a value of it.
+	"github.com/codexctl/codexctl/protocolgen/internal/model"
+)
+
+// registry writes the way from a type's name to the type. It is data, not code:
+// a function with a case for each would take as long to compile as a quarter of
+// the package.
 func (e *emitter) registry(f *jen.File) {
-	f.Comment(comment([]string{
-		"New returns a pointer to a new value of the type that the schema calls name, or that [Method] names, nil when there is none.",
-		"A program that calls it links every type of the protocol.",
-	}))
-	f.Func().Id("New").Params(jen.Id("name").String()).Any().Block(
-		jen.Switch(jen.Id("name")).BlockFunc(func(g *jen.Group) {
-			for _, t := range e.model.Types {
-				g.Case(jen.Lit(t.Name)).Block(jen.Return(jen.New(jen.Id(t.Name))))
+	f.Comment("definitions holds a nil pointer to every definition of the schema and to the notifications that have a type of their own.")
+	f.Var().Id("definitions").Op("=").Index(jen.Op("...")).Struct(
+		jen.Id("name").String(),
+		jen.Id("pointer").Any(),
+	).ValuesFunc(func(g *jen.Group) {
+		row := func(name string) {
+			g.Line().Values(jen.Lit(name), jen.Parens(jen.Op("*").Id(name)).Call(jen.Nil()))
+		}
+		for _, t := range e.model.Types {
+			row(t.Name)
+		}
+		for _, m := range e.model.Methods {
+			if m.Direction == model.ServerNotification && m.Wraps != "" {
+				row(m.Notification)
 			}
-			for _, m := range e.model.Methods {
-				if m.Wraps != "" {
-					g.Case(jen.Lit(m.Notification)).Block(jen.Return(jen.New(jen.Id(m.Notification))))
-				}
-			}
-		}),
-		jen.Return(jen.Nil()),
-	)
+		}
+		g.Line()
+	})
 }

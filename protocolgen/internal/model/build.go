@@ -67,7 +67,7 @@ func (b *builder) reach(methods []*Method) {
 		up := m.Direction == ClientRequest || m.Direction == ClientNotification
 		b.mark(params, up, "params of "+m.Wire)
 		b.mark(m.Result, !up, "result of "+m.Wire)
-		if params != "" && !up {
+		if params != "" && m.Direction == ServerNotification {
 			b.push(params)
 		}
 	}

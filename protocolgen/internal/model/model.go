@@ -35,7 +35,7 @@ type Type struct {
 	Name         string
 	Kind         Kind
 	Up, Down     bool // travels to the server, comes from it; neither when no method reaches it
-	Pushed       bool // part of what the server sends unasked: notifications and server requests
+	Pushed       bool // part of a notification
 	Experimental bool // missing from the stable bundle
 	Unstable     bool // Codex's own description says so
 	Deprecated   bool
