@@ -41,7 +41,7 @@ func Unmarshal(text []byte, v any) error {
 		}
 		return nil
 	}
-	return json.Unmarshal(text, v)
+	return json.Unmarshal(text, v, jsontext.AllowDuplicateNames(true))
 }
 
 func readText[T ~string](p *T, c *cursor) {
@@ -145,7 +145,7 @@ func (c *cursor) reflect(p any) {
 	if c.err != nil {
 		return
 	}
-	if err := json.Unmarshal(text, p); err != nil {
+	if err := json.Unmarshal(text, p, jsontext.AllowDuplicateNames(true)); err != nil {
 		c.fail("a value of the wrong type")
 		c.err = err
 	}
