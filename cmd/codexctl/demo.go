@@ -150,24 +150,25 @@ func tell(ctx context.Context, stage *stage, tale *story, t *timeline) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	f := &follower{show: t}
+	defer f.detach()
 	f.attach(ctx, &link{Conn: conn, own: stage.own})
 	set := control.Command{ID: "demo-1", Name: control.GoalSet, Text: demoFirst, Budget: protocol.Some[int64](demoBudget)}
-	if _, err := f.begin(set); err != nil {
+	if _, err := f.begin(ctx, set); err != nil {
 		return err
 	}
 	// The first turn is held in the middle of an answer: now the goal is replaced.
-	if err := reach(f, tale.replaced); err != nil {
+	if err := reach(ctx, f, tale.replaced); err != nil {
 		return err
 	}
 	asked := time.Now()
 	t.say("", "replace", fmt.Sprintf("while turn %d runs: %s", t.count, demoSecond))
-	if _, err := f.begin(control.Command{ID: "demo-2", Name: control.GoalSet, Text: demoSecond}); err != nil {
+	if _, err := f.begin(ctx, control.Command{ID: "demo-2", Name: control.GoalSet, Text: demoSecond}); err != nil {
 		return err
 	}
 	t.say("", "acknowledged", fmt.Sprintf("by Codex after %d ms", time.Since(asked).Milliseconds()))
 	tale.replaced.Open()
 	t.heard = tale.heard
-	if err := f.wait(ctx, nil); err != nil {
+	if err := f.wait(ctx); err != nil {
 		return err
 	}
 	if !t.inSameTurn {
@@ -180,12 +181,12 @@ func tell(ctx context.Context, stage *stage, tale *story, t *timeline) error {
 }
 
 // reach shows events until the gate holds an answer.
-func reach(f *follower, gate *codextest.Gate) error {
+func reach(ctx context.Context, f *follower, gate *codextest.Gate) error {
 	for {
 		select {
 		case in, open := <-f.events:
 			if !open {
-				return context.Canceled
+				return context.Cause(ctx)
 			}
 			if in.err != nil {
 				return in.err

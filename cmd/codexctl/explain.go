@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -15,9 +14,7 @@ func (o *operateOptions) explain(ctx context.Context, at site, l *link, err erro
 	if codeOf(err) != exitUnknown {
 		return err
 	}
-	if closeErr := l.close(); closeErr != nil {
-		err = errors.Join(err, closeErr)
-	}
+	_ = l.close() // once; whoever opened it hears of an error
 	// An owner whose delivery is unknown ends; reading back is for the next one.
 	openErr := awaitNoOwner(ctx, at)
 	var again *link

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -13,13 +12,19 @@ import (
 	"github.com/codexctl/codexctl/codex/control"
 )
 
-// follower watches one operation to its end. It alone reads the stream.
+// follower sends commands and watches one operation to its end. It alone reads
+// the stream, and one goroutine uses it.
 type follower struct {
 	link    *link
 	events  <-chan incoming
 	show    show
 	timeout time.Duration // 0: none
 	prompt  bool          // the operation was begun by a prompt
+	onTurn  func()        // a prompt's own turn has ended; nil: nobody cares
+
+	signals  chan os.Signal // interrupts; nil: none are heeded
+	deadline <-chan time.Time
+	tick     *time.Ticker
 
 	questions <-chan question // what the person at the terminal is asked; nil: nobody asks
 	answers   <-chan string   // lines they write
@@ -27,6 +32,8 @@ type follower struct {
 	asking    *question       // the one that waits for a line
 	held      []control.Event // what came while a question stood on the terminal
 
+	sent      string // id of the command whose result is awaited
+	result    *control.CommandResult
 	operation string // its id; "" until it is known
 	ended     *control.OperationEnded
 	turn      *control.TurnEnded // the prompt's own turn, once it has ended
@@ -60,34 +67,124 @@ func pump(ctx context.Context, conn *control.Conn) <-chan incoming {
 	return events
 }
 
-var errDetached = errors.New("not waiting any longer; the work goes on (codexctl stop ends it)")
+var (
+	errDetached   = errors.New("not waiting any longer; what was asked for takes its course (codexctl stop ends it)")
+	errAbandoned  = errors.New("ended without waiting for the stop")
+	errBeforeWork = errors.New("interrupted before anything was asked of Codex")
+)
+
+// heed listens for interrupts from now on. The context it returns ends with one
+// that comes before attach; later ones are for step.
+func (f *follower) heed(ctx context.Context) (early context.Context, stop func()) {
+	f.signals = make(chan os.Signal, 2)
+	signal.Notify(f.signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	early, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case s := <-f.signals:
+			if early.Err() != nil {
+				f.signals <- s // it came with the end of the start: it is for step
+				return
+			}
+			cancel(&exitError{exitStopped, errBeforeWork})
+		case <-early.Done():
+		}
+	}()
+	return early, func() { cancel(nil) }
+}
 
 // attach begins to read the stream, until ctx ends.
 func (f *follower) attach(ctx context.Context, l *link) {
 	f.link, f.events = l, pump(ctx, l.Conn)
+	f.tick = time.NewTicker(time.Second)
+	if f.timeout > 0 {
+		f.deadline = time.After(f.timeout)
+	}
+}
+
+// detach gives back what the follower holds.
+func (f *follower) detach() {
+	if f.signals != nil {
+		signal.Stop(f.signals)
+	}
+	if f.tick != nil {
+		f.tick.Stop()
+	}
 }
 
 // begin sends a command, shows what comes meanwhile and returns the result. A
 // command that begins or joins an operation makes it the one to follow.
-func (f *follower) begin(cmd control.Command) (*control.Value, error) {
+func (f *follower) begin(ctx context.Context, cmd control.Command) (*control.Value, error) {
+	f.sent, f.result = cmd.ID, nil
 	if err := f.link.Send(cmd); err != nil {
 		return nil, err
 	}
-	for in := range f.events {
-		if in.err != nil {
-			return nil, control.Lost(cmd, in.err)
-		}
-		f.take(in.event)
-		if r, ok := in.event.Payload.(*control.CommandResult); ok && r.ID == cmd.ID {
-			value, err := r.Unpack()
-			if err != nil {
-				return nil, commandError(err)
-			}
-			f.operation = value.Operation
-			return value, nil
+	for f.result == nil {
+		if err := f.step(ctx); err != nil {
+			return nil, control.Lost(cmd, err)
 		}
 	}
-	return nil, context.Canceled
+	value, err := f.result.Unpack()
+	if err != nil {
+		return nil, commandError(err)
+	}
+	f.operation = value.Operation
+	return value, nil
+}
+
+// wait follows the operation to its end. A stream that ends first is an error.
+func (f *follower) wait(ctx context.Context) error {
+	for !f.over() {
+		if err := f.step(ctx); errors.Is(err, io.EOF) {
+			return &exitError{exitFailed, errors.New("the owner went away before the work ended; codexctl status tells what is left")}
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *follower) over() bool {
+	return f.ended != nil && f.ended.Operation.ID == f.operation
+}
+
+// step waits for the next thing to happen and deals with it. In the owner an
+// interrupt stops the operation, and a second one ends everything at once;
+// elsewhere it ends the wait alone.
+func (f *follower) step(ctx context.Context) error {
+	select {
+	case in, open := <-f.events:
+		switch {
+		case !open:
+			return context.Cause(ctx)
+		case in.err != nil:
+			return in.err
+		}
+		f.take(in.event)
+	case <-f.tick.C:
+		if f.asking == nil {
+			_ = f.show.tick()
+		}
+	case q := <-f.nextQuestion():
+		f.ask(q)
+	case line := <-f.answers:
+		f.answered(line)
+	case <-f.withdrawn():
+		f.settle(false, "settled elsewhere")
+	case <-f.deadline:
+		f.timedOut = true
+		return f.stop("time is up; pausing the goal and stopping")
+	case <-f.signals:
+		switch {
+		case f.link.own == nil:
+			return &exitError{exitStopped, errDetached}
+		case f.stopping:
+			f.link.own.kill()
+			return &exitError{exitStopped, errAbandoned}
+		}
+		return f.stop("stopping; once more to end at once")
+	}
+	return nil
 }
 
 // take shows an event and remembers what matters.
@@ -98,76 +195,20 @@ func (f *follower) take(e control.Event) {
 		_ = f.show.event(e)
 	}
 	switch p := e.Payload.(type) {
+	case *control.CommandResult:
+		if p.ID == f.sent {
+			f.result = p
+		}
 	case *control.OperationEnded:
 		f.ended = p
 	case *control.TurnEnded:
 		if f.prompt && f.turn == nil {
 			f.turn = p
-		}
-	}
-}
-
-func (f *follower) over() bool {
-	return f.ended != nil && f.ended.Operation.ID == f.operation
-}
-
-// wait follows the operation to its end. In the owner an interrupt stops the
-// operation, and a second one ends everything at once; elsewhere it ends the
-// wait alone. A stream that ends first is an error.
-func (f *follower) wait(ctx context.Context, onTurn func()) error {
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer signal.Stop(signals)
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	var deadline <-chan time.Time
-	if f.timeout > 0 {
-		timer := time.NewTimer(f.timeout)
-		defer timer.Stop()
-		deadline = timer.C
-	}
-	for !f.over() {
-		select {
-		case in, open := <-f.events:
-			if !open {
-				return context.Cause(ctx)
-			}
-			if in.err != nil {
-				return f.lost(in.err)
-			}
-			had := f.turn
-			f.take(in.event)
-			if had == nil && f.turn != nil && onTurn != nil {
-				onTurn()
-			}
-		case <-tick.C:
-			if f.asking == nil {
-				_ = f.show.tick()
-			}
-		case q := <-f.nextQuestion():
-			f.ask(q)
-		case line := <-f.answers:
-			f.answered(line)
-		case <-f.withdrawn():
-			f.settle(false, "settled elsewhere")
-		case <-deadline:
-			f.timedOut = true
-			if err := f.stop("time is up; pausing the goal and stopping"); err != nil {
-				return err
-			}
-		case <-signals:
-			if f.link.own == nil {
-				return &exitError{exitStopped, errDetached}
-			}
-			if f.stopping {
-				return &exitError{exitStopped, errors.New("ended without waiting for the stop")}
-			}
-			if err := f.stop("stopping; once more to end at once"); err != nil {
-				return err
+			if f.onTurn != nil {
+				f.onTurn()
 			}
 		}
 	}
-	return nil
 }
 
 // stay keeps an owner going while others have work on it, begun after its own.
@@ -186,8 +227,8 @@ func (f *follower) stay(ctx context.Context) error {
 			}
 		}
 		_ = f.show.note("another command has begun new work; staying until it is done")
-		f.operation, f.timeout, f.stopping = op.ID(), 0, false
-		if err := f.wait(ctx, nil); err != nil {
+		f.operation, f.deadline, f.stopping = op.ID(), nil, false
+		if err := f.wait(ctx); err != nil {
 			return err
 		}
 	}
@@ -198,73 +239,4 @@ func (f *follower) stop(note string) error {
 	f.stopping = true
 	_ = f.show.note(note)
 	return f.link.Send(control.Command{ID: commandID(), Name: control.Stop})
-}
-
-func (f *follower) lost(err error) error {
-	if errors.Is(err, io.EOF) {
-		return &exitError{exitFailed, errors.New("the owner went away before the work ended; codexctl status tells what is left")}
-	}
-	return err
-}
-
-// code is the exit code for the way the operation ended.
-func (f *follower) code() exitCode {
-	if f.prompt && f.turn != nil {
-		return turnCode(f.turn)
-	}
-	code := endCode(f.ended)
-	if f.timedOut && code != exitOK {
-		return exitTimeout
-	}
-	return code
-}
-
-func turnCode(t *control.TurnEnded) exitCode {
-	switch t.Status {
-	case "completed":
-		return exitOK
-	case "interrupted":
-		return exitStopped
-	default:
-		return exitFailed
-	}
-}
-
-// endCode is the exit code for the end of an operation.
-func endCode(e *control.OperationEnded) exitCode {
-	switch e.End {
-	case "complete", "done":
-		return exitOK
-	case "stopped", "interrupted", "stalled", "paused", "cleared":
-		return exitStopped
-	case "blocked":
-		if e.TurnError != nil {
-			return exitFailed
-		}
-		return exitLimited
-	case "usageLimited", "budgetLimited":
-		return exitLimited
-	default:
-		return exitFailed
-	}
-}
-
-// commandError gives a refused command its exit code.
-func commandError(err error) error {
-	var refusal *control.Refusal
-	if !errors.As(err, &refusal) {
-		return err
-	}
-	code := exitFailed
-	switch refusal.Code {
-	case control.Malformed:
-		code = exitUsage
-	case control.Busy, control.OwnerFinished:
-		code = exitBusy
-	case control.Stopped:
-		code = exitStopped
-	case control.DeliveryUnknown:
-		code = exitUnknown
-	}
-	return &exitError{code, fmt.Errorf("%w", refusal)}
 }

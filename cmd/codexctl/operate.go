@@ -61,18 +61,26 @@ func (o *operateOptions) drive(ctx context.Context, at site, cmd control.Command
 	defer func() { err = errors.Join(err, show.end()) }()
 	_ = show.tick()
 	f := &follower{show: show, timeout: time.Duration(o.timeout), prompt: cmd.Name == control.Prompt}
-	link, err := o.join(ctx, at, f)
+	f.onTurn = func() { o.answer(f) }
+	defer f.detach()
+	early, joined := f.heed(ctx)
+	link, err := o.join(early, at, f)
 	if err != nil {
+		joined()
 		return err
 	}
+	defer func() { err = errors.Join(err, link.close()) }()
+	if early.Err() != nil {
+		return context.Cause(early)
+	}
+	joined()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	f.attach(ctx, link)
-	defer func() { err = errors.Join(err, link.close()) }()
 	if err := link.sawRecovery(show); err != nil {
 		return err
 	}
-	value, err := f.begin(cmd)
+	value, err := f.begin(ctx, cmd)
 	if err != nil {
 		return o.explain(ctx, at, link, err)
 	}
@@ -82,7 +90,7 @@ func (o *operateOptions) drive(ctx context.Context, at site, cmd control.Command
 	if value.Operation == "" || (link.own == nil && !o.wait) {
 		return o.acknowledged(show, cmd, value)
 	}
-	if err := f.wait(ctx, func() { o.answer(f, show) }); err != nil {
+	if err := f.wait(ctx); err != nil {
 		return err
 	}
 	if err := show.end(); err != nil {
@@ -122,11 +130,11 @@ func (o *operateOptions) acknowledged(show show, cmd control.Command, value *con
 }
 
 // answer prints a prompt's answer as soon as its own turn has ended.
-func (o *operateOptions) answer(f *follower, show show) {
+func (o *operateOptions) answer(f *follower) {
 	if o.json || f.turn == nil || f.turn.Answer == "" {
 		return
 	}
-	_ = show.pause()
+	_ = f.show.pause()
 	text := f.turn.Answer
 	if o.streams.tty.out {
 		text = view.CleanLines(text)

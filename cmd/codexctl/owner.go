@@ -89,6 +89,9 @@ func newOwner(held io.Closer) *owner {
 // app-server ended, and those who listen get what is left.
 func (o *owner) close() error { return o.closed() }
 
+// kill ends the app-server at once, without a stop: what it was doing is lost.
+func (o *owner) kill() { _ = o.worker.Client().Kill() }
+
 func (o *owner) end() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
 	defer cancel()
@@ -100,7 +103,10 @@ func (o *owner) end() error {
 		errs = append(errs, o.worker.Client().Close())
 		<-o.worker.Done()
 	}
-	errs = append(errs, o.manager.Close(ctx))
+	// What ended a worker by itself was told to those whom it concerned.
+	if err := o.manager.Close(ctx); o.worker == nil || errors.Is(o.worker.Err(), worker.ErrClosed) {
+		errs = append(errs, err)
+	}
 	if o.cancel != nil {
 		// A listener that reads nothing must not hold the owner up.
 		timer := time.AfterFunc(2*time.Second, o.cancel)
