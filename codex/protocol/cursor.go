@@ -298,18 +298,6 @@ func (c *cursor) skipObject() {
 	}
 }
 
-func (c *cursor) float() float64 {
-	text, _ := c.number()
-	if c.err != nil {
-		return 0
-	}
-	f, err := strconv.ParseFloat(string(text), 64)
-	if err != nil {
-		c.fail("number out of range")
-	}
-	return f
-}
-
 func (c *cursor) int(bits int) int64 {
 	text, integer := c.number()
 	if c.err != nil {

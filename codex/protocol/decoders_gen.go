@@ -110,17 +110,17 @@ func (v *AdditionalFileSystemPermissions) decode(c *cursor) {
 		switch string(c.name()) {
 		case "entries":
 			readOpt(&v.Entries, c, func(p *[]FileSystemSandboxEntry, c *cursor) {
-				readSlice(&(*p), c, (*FileSystemSandboxEntry).decode)
+				readSlice(p, c, (*FileSystemSandboxEntry).decode)
 			})
 		case "globScanMaxDepth":
 			readOpt(&v.GlobScanMaxDepth, c, readUint[uint64])
 		case "read":
 			readOpt(&v.Read, c, func(p *[]LegacyAppPathString, c *cursor) {
-				readSlice(&(*p), c, readText[LegacyAppPathString])
+				readSlice(p, c, readText[LegacyAppPathString])
 			})
 		case "write":
 			readOpt(&v.Write, c, func(p *[]LegacyAppPathString, c *cursor) {
-				readSlice(&(*p), c, readText[LegacyAppPathString])
+				readSlice(p, c, readText[LegacyAppPathString])
 			})
 		default:
 			c.skip()

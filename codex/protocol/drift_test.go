@@ -70,6 +70,13 @@ func TestWhatANewerCodexRequiresMayBeMissing(t *testing.T) {
 	t.Logf("%d instances with gaps", tried)
 }
 
+func TestNotificationWithoutParamsIsItsZeroValue(t *testing.T) {
+	n, err := protocol.DecodeNotification(protocol.NotifyTurnCompleted, nil)
+	if completed, ok := n.(*protocol.TurnCompletedNotification); err != nil || !ok || completed.ThreadID != "" {
+		t.Errorf("got %#v, %v", n, err)
+	}
+}
+
 func TestNotificationOfANewerCodexArrivesAsUnknown(t *testing.T) {
 	n, err := protocol.DecodeNotification("thread/levitated", []byte(`{"height":[3,null]}`))
 	if err != nil {

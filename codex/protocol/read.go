@@ -81,14 +81,6 @@ func readUint[T ~uint16 | ~uint32 | ~uint64](p *T, c *cursor) {
 	*p = T(c.uint(int(unsafe.Sizeof(*p)) * 8))
 }
 
-func readFloat(p *float64, c *cursor) {
-	if c.null() {
-		*p = 0
-		return
-	}
-	*p = c.float()
-}
-
 func readAny(p *jsontext.Value, c *cursor) {
 	*p = jsontext.Value(c.skip()).Clone()
 }

@@ -64,8 +64,8 @@ type AdditionalContextEntry struct {
 	Value string                `json:"value"`
 }
 
-// AdditionalFileSystemPermissions is an object. It travels both ways. An absent Opt is not
-// written, which is not the same to Codex as null.
+// AdditionalFileSystemPermissions is an object. It travels both ways. Its Opt members may be
+// absent or null: where Codex tells the two apart, absent keeps and null clears.
 type AdditionalFileSystemPermissions struct {
 	Entries          Opt[[]FileSystemSandboxEntry] `json:"entries,omitzero"`
 	GlobScanMaxDepth Opt[uint64]                   `json:"globScanMaxDepth,omitzero"`
@@ -73,8 +73,8 @@ type AdditionalFileSystemPermissions struct {
 	Write            Opt[[]LegacyAppPathString]    `json:"write,omitzero"`
 }
 
-// AdditionalNetworkPermissions is an object. It travels both ways. An absent Opt is not written,
-// which is not the same to Codex as null.
+// AdditionalNetworkPermissions is an object. It travels both ways. Its Opt members may be absent
+// or null: where Codex tells the two apart, absent keeps and null clears.
 type AdditionalNetworkPermissions struct {
 	Enabled Opt[bool] `json:"enabled,omitzero"`
 }
@@ -126,8 +126,8 @@ type AppBranding struct {
 	Website           *string `json:"website,omitzero"`
 }
 
-// AppConfig is an object. No method refers to it. An absent Opt is not written, which is not the
-// same to Codex as null.
+// AppConfig is an object. No method refers to it. Its Opt members may be absent or null: where
+// Codex tells the two apart, absent keeps and null clears.
 type AppConfig struct {
 	ApprovalsReviewer        Opt[ApprovalsReviewer]     `json:"approvals_reviewer,omitzero"`
 	DefaultToolsApprovalMode Opt[AppToolApproval]       `json:"default_tools_approval_mode,omitzero"`
@@ -161,8 +161,8 @@ type AppInfo struct {
 	PluginDisplayNames  []string          `json:"pluginDisplayNames,omitzero"`
 }
 
-// AppLinkConfig is an object. No method refers to it. An absent Opt is not written, which is not
-// the same to Codex as null.
+// AppLinkConfig is an object. No method refers to it. Its Opt members may be absent or null:
+// where Codex tells the two apart, absent keeps and null clears.
 type AppLinkConfig struct {
 	ApprovalsReviewer        Opt[ApprovalsReviewer] `json:"approvals_reviewer,omitzero"`
 	DefaultToolsApprovalMode Opt[AppToolApproval]   `json:"default_tools_approval_mode,omitzero"`
@@ -245,8 +245,8 @@ type AppTemplateSummary struct {
 	TemplateID           string                        `json:"templateId"`
 }
 
-// AppToolConfig is an object. No method refers to it. An absent Opt is not written, which is not
-// the same to Codex as null.
+// AppToolConfig is an object. No method refers to it. Its Opt members may be absent or null:
+// where Codex tells the two apart, absent keeps and null clears.
 type AppToolConfig struct {
 	ApprovalMode Opt[AppToolApproval] `json:"approval_mode,omitzero"`
 	Enabled      Opt[bool]            `json:"enabled,omitzero"`
@@ -338,8 +338,9 @@ type AppsDefaultConfig struct {
 	OpenWorldEnabled         *bool              `json:"open_world_enabled,omitzero"`
 }
 
-// AppsInstalledParams is an object, the params of app/installed. It travels to the server. An
-// absent Opt is not written, which is not the same to Codex as null.
+// AppsInstalledParams is an object, the params of app/installed. It travels to the server. Its
+// Opt members may be absent or null: where Codex tells the two apart, absent keeps and null
+// clears.
 type AppsInstalledParams struct {
 	ForceRefresh *bool       `json:"forceRefresh,omitzero"`
 	ThreadID     Opt[string] `json:"threadId,omitzero"`
@@ -350,8 +351,8 @@ type AppsInstalledResponse struct {
 	Apps []InstalledApp `json:"apps"`
 }
 
-// AppsListParams is an object, the params of app/list. It travels to the server. An absent Opt is
-// not written, which is not the same to Codex as null.
+// AppsListParams is an object, the params of app/list. It travels to the server. Its Opt members
+// may be absent or null: where Codex tells the two apart, absent keeps and null clears.
 //
 // Unstable: Codex reserves the right to change it.
 type AppsListParams struct {
@@ -370,8 +371,8 @@ type AppsListResponse struct {
 	NextCursor *string   `json:"nextCursor,omitzero"`
 }
 
-// AppsReadParams is an object, the params of app/read. It travels to the server. An absent Opt is
-// not written, which is not the same to Codex as null.
+// AppsReadParams is an object, the params of app/read. It travels to the server. Its Opt members
+// may be absent or null: where Codex tells the two apart, absent keeps and null clears.
 //
 // Unstable: Codex reserves the right to change it.
 type AppsReadParams struct {
@@ -522,15 +523,16 @@ type ChatgptAuthTokensRefreshParams struct {
 }
 
 // ChatgptAuthTokensRefreshResponse is an object, the result of account/chatgptAuthTokens/refresh.
-// It travels to the server. An absent Opt is not written, which is not the same to Codex as null.
+// It travels to the server. Its Opt members may be absent or null: where Codex tells the two
+// apart, absent keeps and null clears.
 type ChatgptAuthTokensRefreshResponse struct {
 	AccessToken      string      `json:"accessToken"`
 	ChatgptAccountID string      `json:"chatgptAccountId"`
 	ChatgptPlanType  Opt[string] `json:"chatgptPlanType,omitzero"`
 }
 
-// ClientInfo is an object. It travels to the server. An absent Opt is not written, which is not
-// the same to Codex as null.
+// ClientInfo is an object. It travels to the server. Its Opt members may be absent or null: where
+// Codex tells the two apart, absent keeps and null clears.
 type ClientInfo struct {
 	Name    string      `json:"name"`
 	Title   Opt[string] `json:"title,omitzero"`
@@ -583,8 +585,8 @@ type CommandExecOutputDeltaNotification struct {
 	Stream      CommandExecOutputStream `json:"stream"`
 }
 
-// CommandExecParams is an object, the params of command/exec. It travels to the server. An absent
-// Opt is not written, which is not the same to Codex as null.
+// CommandExecParams is an object, the params of command/exec. It travels to the server. Its Opt
+// members may be absent or null: where Codex tells the two apart, absent keeps and null clears.
 type CommandExecParams struct {
 	Command          []string                    `json:"command"`
 	Cwd              Opt[string]                 `json:"cwd,omitzero"`
@@ -638,7 +640,8 @@ type CommandExecTerminateParams struct {
 type CommandExecTerminateResponse struct{}
 
 // CommandExecWriteParams is an object, the params of command/exec/write. It travels to the
-// server. An absent Opt is not written, which is not the same to Codex as null.
+// server. Its Opt members may be absent or null: where Codex tells the two apart, absent keeps
+// and null clears.
 type CommandExecWriteParams struct {
 	CloseStdin  *bool       `json:"closeStdin,omitzero"`
 	DeltaBase64 Opt[string] `json:"deltaBase64,omitzero"`
@@ -797,7 +800,8 @@ func (v *Config) UnmarshalJSON(raw []byte) error {
 }
 
 // ConfigBatchWriteParams is an object, the params of config/batchWrite. It travels to the server.
-// An absent Opt is not written, which is not the same to Codex as null.
+// Its Opt members may be absent or null: where Codex tells the two apart, absent keeps and null
+// clears.
 type ConfigBatchWriteParams struct {
 	Edits            []ConfigEdit `json:"edits"`
 	ExpectedVersion  Opt[string]  `json:"expectedVersion,omitzero"`
@@ -826,8 +830,8 @@ type ConfigLayerMetadata struct {
 	Version string            `json:"version"`
 }
 
-// ConfigReadParams is an object, the params of config/read. It travels to the server. An absent
-// Opt is not written, which is not the same to Codex as null.
+// ConfigReadParams is an object, the params of config/read. It travels to the server. Its Opt
+// members may be absent or null: where Codex tells the two apart, absent keeps and null clears.
 type ConfigReadParams struct {
 	Cwd           Opt[string] `json:"cwd,omitzero"`
 	IncludeLayers *bool       `json:"includeLayers,omitzero"`
@@ -888,7 +892,8 @@ type ConfigRequirementsReadResponse struct {
 }
 
 // ConfigValueWriteParams is an object, the params of config/value/write. It travels to the
-// server. An absent Opt is not written, which is not the same to Codex as null.
+// server. Its Opt members may be absent or null: where Codex tells the two apart, absent keeps
+// and null clears.
 type ConfigValueWriteParams struct {
 	ExpectedVersion Opt[string]    `json:"expectedVersion,omitzero"`
 	FilePath        Opt[string]    `json:"filePath,omitzero"`
@@ -943,8 +948,8 @@ type ConnectorMetadata struct {
 }
 
 // ConsumeAccountRateLimitResetCreditParams is an object, the params of
-// account/rateLimitResetCredit/consume. It travels to the server. An absent Opt is not written,
-// which is not the same to Codex as null.
+// account/rateLimitResetCredit/consume. It travels to the server. Its Opt members may be absent
+// or null: where Codex tells the two apart, absent keeps and null clears.
 type ConsumeAccountRateLimitResetCreditParams struct {
 	CreditID       Opt[string] `json:"creditId,omitzero"`
 	IdempotencyKey string      `json:"idempotencyKey"`
@@ -1010,8 +1015,9 @@ type DynamicToolCallResponse struct {
 	Success      bool                               `json:"success"`
 }
 
-// EnvironmentAddParams is an object, the params of environment/add. It travels to the server. An
-// absent Opt is not written, which is not the same to Codex as null.
+// EnvironmentAddParams is an object, the params of environment/add. It travels to the server. Its
+// Opt members may be absent or null: where Codex tells the two apart, absent keeps and null
+// clears.
 //
 // Experimental: only with the experimentalApi capability.
 type EnvironmentAddParams struct {
@@ -1124,7 +1130,8 @@ type ExperimentalFeatureEnablementSetResponse struct {
 }
 
 // ExperimentalFeatureListParams is an object, the params of experimentalFeature/list. It travels
-// to the server. An absent Opt is not written, which is not the same to Codex as null.
+// to the server. Its Opt members may be absent or null: where Codex tells the two apart, absent
+// keeps and null clears.
 type ExperimentalFeatureListParams struct {
 	Cursor   Opt[string] `json:"cursor,omitzero"`
 	Limit    Opt[uint32] `json:"limit,omitzero"`
@@ -1139,7 +1146,8 @@ type ExperimentalFeatureListResponse struct {
 }
 
 // ExternalAgentConfigDetectParams is an object, the params of externalAgentConfig/detect. It
-// travels to the server. An absent Opt is not written, which is not the same to Codex as null.
+// travels to the server. Its Opt members may be absent or null: where Codex tells the two apart,
+// absent keeps and null clears.
 type ExternalAgentConfigDetectParams struct {
 	Cwds              Opt[[]string] `json:"cwds,omitzero"`
 	IncludeHome       *bool         `json:"includeHome,omitzero"`
@@ -1194,8 +1202,9 @@ type ExternalAgentConfigImportHistoryRecordResponse struct {
 	ImportID string `json:"importId"`
 }
 
-// ExternalAgentConfigImportHistoryRecordSuccessParams is an object. It travels to the server. An
-// absent Opt is not written, which is not the same to Codex as null.
+// ExternalAgentConfigImportHistoryRecordSuccessParams is an object. It travels to the server. Its
+// Opt members may be absent or null: where Codex tells the two apart, absent keeps and null
+// clears.
 type ExternalAgentConfigImportHistoryRecordSuccessParams struct {
 	Cwd      Opt[string]                          `json:"cwd,omitzero"`
 	ItemType ExternalAgentConfigMigrationItemType `json:"itemType"`
@@ -1211,8 +1220,8 @@ type ExternalAgentConfigImportHistoryRecordTypeResultParams struct {
 	Successes []ExternalAgentConfigImportHistoryRecordSuccessParams `json:"successes"`
 }
 
-// ExternalAgentConfigImportItemTypeFailure is an object. It travels both ways. An absent Opt is
-// not written, which is not the same to Codex as null.
+// ExternalAgentConfigImportItemTypeFailure is an object. It travels both ways. Its Opt members
+// may be absent or null: where Codex tells the two apart, absent keeps and null clears.
 type ExternalAgentConfigImportItemTypeFailure struct {
 	Cwd          Opt[string]                          `json:"cwd,omitzero"`
 	ErrorType    Opt[string]                          `json:"errorType,omitzero"`
@@ -1234,7 +1243,8 @@ type ExternalAgentConfigImportItemTypeSuccess struct {
 }
 
 // ExternalAgentConfigImportParams is an object, the params of externalAgentConfig/import. It
-// travels to the server. An absent Opt is not written, which is not the same to Codex as null.
+// travels to the server. Its Opt members may be absent or null: where Codex tells the two apart,
+// absent keeps and null clears.
 type ExternalAgentConfigImportParams struct {
 	MigrationItems  []ExternalAgentConfigMigrationItem `json:"migrationItems"`
 	MigrationSource Opt[string]                        `json:"migrationSource,omitzero"`
@@ -1262,8 +1272,8 @@ type ExternalAgentConfigImportTypeResult struct {
 	Successes []ExternalAgentConfigImportItemTypeSuccess `json:"successes"`
 }
 
-// ExternalAgentConfigMigrationItem is an object. It travels both ways. An absent Opt is not
-// written, which is not the same to Codex as null.
+// ExternalAgentConfigMigrationItem is an object. It travels both ways. Its Opt members may be
+// absent or null: where Codex tells the two apart, absent keeps and null clears.
 type ExternalAgentConfigMigrationItem struct {
 	Cwd         Opt[string]                          `json:"cwd,omitzero"`
 	Description string                               `json:"description"`
@@ -1291,8 +1301,9 @@ type FeedbackRequirements struct {
 	Enabled *bool `json:"enabled,omitzero"`
 }
 
-// FeedbackUploadParams is an object, the params of feedback/upload. It travels to the server. An
-// absent Opt is not written, which is not the same to Codex as null.
+// FeedbackUploadParams is an object, the params of feedback/upload. It travels to the server. Its
+// Opt members may be absent or null: where Codex tells the two apart, absent keeps and null
+// clears.
 type FeedbackUploadParams struct {
 	Classification string                 `json:"classification"`
 	ExtraLogFiles  Opt[[]string]          `json:"extraLogFiles,omitzero"`
@@ -1377,7 +1388,8 @@ type FsCopyParams struct {
 type FsCopyResponse struct{}
 
 // FsCreateDirectoryParams is an object, the params of fs/createDirectory. It travels to the
-// server. An absent Opt is not written, which is not the same to Codex as null.
+// server. Its Opt members may be absent or null: where Codex tells the two apart, absent keeps
+// and null clears.
 type FsCreateDirectoryParams struct {
 	Path      AbsolutePathBuf `json:"path"`
 	Recursive Opt[bool]       `json:"recursive,omitzero"`
@@ -1428,8 +1440,8 @@ type FsReadFileResponse struct {
 	DataBase64 string `json:"dataBase64"`
 }
 
-// FsRemoveParams is an object, the params of fs/remove. It travels to the server. An absent Opt
-// is not written, which is not the same to Codex as null.
+// FsRemoveParams is an object, the params of fs/remove. It travels to the server. Its Opt members
+// may be absent or null: where Codex tells the two apart, absent keeps and null clears.
 type FsRemoveParams struct {
 	Force     Opt[bool]       `json:"force,omitzero"`
 	Path      AbsolutePathBuf `json:"path"`
@@ -1467,8 +1479,9 @@ type FsWriteFileParams struct {
 // FsWriteFileResponse is an object, the result of fs/writeFile. It comes from the server.
 type FsWriteFileResponse struct{}
 
-// FuzzyFileSearchParams is an object, the params of fuzzyFileSearch. It travels to the server. An
-// absent Opt is not written, which is not the same to Codex as null.
+// FuzzyFileSearchParams is an object, the params of fuzzyFileSearch. It travels to the server.
+// Its Opt members may be absent or null: where Codex tells the two apart, absent keeps and null
+// clears.
 type FuzzyFileSearchParams struct {
 	CancellationToken Opt[string] `json:"cancellationToken,omitzero"`
 	Query             string      `json:"query"`
@@ -1608,7 +1621,8 @@ type GetAccountResponse struct {
 }
 
 // GetAccountTokenUsageParams is an object, the params of account/usage/read. It travels to the
-// server. An absent Opt is not written, which is not the same to Codex as null.
+// server. Its Opt members may be absent or null: where Codex tells the two apart, absent keeps
+// and null clears.
 type GetAccountTokenUsageParams struct {
 	ThreadID Opt[string] `json:"threadId,omitzero"`
 }
@@ -1635,8 +1649,8 @@ type GitInfo struct {
 	SHA       *string `json:"sha,omitzero"`
 }
 
-// GrantedPermissionProfile is an object. It travels to the server. An absent Opt is not written,
-// which is not the same to Codex as null.
+// GrantedPermissionProfile is an object. It travels to the server. Its Opt members may be absent
+// or null: where Codex tells the two apart, absent keeps and null clears.
 type GrantedPermissionProfile struct {
 	FileSystem Opt[AdditionalFileSystemPermissions] `json:"fileSystem,omitzero"`
 	Network    Opt[AdditionalNetworkPermissions]    `json:"network,omitzero"`
@@ -1741,8 +1755,8 @@ type InAppBrowserRequirements struct {
 	AllowExternalBrowserSettingsImport *bool `json:"allowExternalBrowserSettingsImport,omitzero"`
 }
 
-// InitializeCapabilities is an object. It travels to the server. An absent Opt is not written,
-// which is not the same to Codex as null.
+// InitializeCapabilities is an object. It travels to the server. Its Opt members may be absent or
+// null: where Codex tells the two apart, absent keeps and null clears.
 type InitializeCapabilities struct {
 	ExperimentalAPI                *bool                          `json:"experimentalApi,omitzero"`
 	ExplicitGatewayOauth           *bool                          `json:"explicitGatewayOauth,omitzero"`
@@ -1752,8 +1766,8 @@ type InitializeCapabilities struct {
 	RequestAttestation             *bool                          `json:"requestAttestation,omitzero"`
 }
 
-// InitializeParams is an object, the params of initialize. It travels to the server. An absent
-// Opt is not written, which is not the same to Codex as null.
+// InitializeParams is an object, the params of initialize. It travels to the server. Its Opt
+// members may be absent or null: where Codex tells the two apart, absent keeps and null clears.
 type InitializeParams struct {
 	Capabilities Opt[InitializeCapabilities] `json:"capabilities,omitzero"`
 	ClientInfo   ClientInfo                  `json:"clientInfo"`
@@ -1775,8 +1789,8 @@ type InstalledApp struct {
 	RuntimeName *string `json:"runtimeName,omitzero"`
 }
 
-// InternalChatMessageMetadataPassthrough is an object. It travels to the server. An absent Opt is
-// not written, which is not the same to Codex as null.
+// InternalChatMessageMetadataPassthrough is an object. It travels to the server. Its Opt members
+// may be absent or null: where Codex tells the two apart, absent keeps and null clears.
 type InternalChatMessageMetadataPassthrough struct {
 	TurnID Opt[string] `json:"turn_id,omitzero"`
 }
@@ -1847,8 +1861,8 @@ type JSONRPCNotification struct {
 	Params jsontext.Value `json:"params,omitzero"`
 }
 
-// JSONRPCRequest is an object. No method refers to it. An absent Opt is not written, which is not
-// the same to Codex as null.
+// JSONRPCRequest is an object. No method refers to it. Its Opt members may be absent or null:
+// where Codex tells the two apart, absent keeps and null clears.
 type JSONRPCRequest struct {
 	ID     RequestId            `json:"id"`
 	Method string               `json:"method"`
@@ -1863,7 +1877,8 @@ type JSONRPCResponse struct {
 }
 
 // ListMcpServerStatusParams is an object, the params of mcpServerStatus/list. It travels to the
-// server. An absent Opt is not written, which is not the same to Codex as null.
+// server. Its Opt members may be absent or null: where Codex tells the two apart, absent keeps
+// and null clears.
 type ListMcpServerStatusParams struct {
 	Cursor     Opt[string]                `json:"cursor,omitzero"`
 	Detail     Opt[McpServerStatusDetail] `json:"detail,omitzero"`
@@ -1901,8 +1916,9 @@ type ManagedHooksRequirements struct {
 	WindowsManagedDir *string                      `json:"windowsManagedDir,omitzero"`
 }
 
-// MarketplaceAddParams is an object, the params of marketplace/add. It travels to the server. An
-// absent Opt is not written, which is not the same to Codex as null.
+// MarketplaceAddParams is an object, the params of marketplace/add. It travels to the server. Its
+// Opt members may be absent or null: where Codex tells the two apart, absent keeps and null
+// clears.
 type MarketplaceAddParams struct {
 	RefName     Opt[string]   `json:"refName,omitzero"`
 	Source      string        `json:"source"`
@@ -1948,7 +1964,8 @@ type MarketplaceUpgradeErrorInfo struct {
 }
 
 // MarketplaceUpgradeParams is an object, the params of marketplace/upgrade. It travels to the
-// server. An absent Opt is not written, which is not the same to Codex as null.
+// server. Its Opt members may be absent or null: where Codex tells the two apart, absent keeps
+// and null clears.
 type MarketplaceUpgradeParams struct {
 	MarketplaceName Opt[string] `json:"marketplaceName,omitzero"`
 }
@@ -2081,7 +2098,8 @@ type McpElicitationUntitledSingleSelectEnumSchema struct {
 }
 
 // McpResourceReadParams is an object, the params of mcpServer/resource/read. It travels to the
-// server. An absent Opt is not written, which is not the same to Codex as null.
+// server. Its Opt members may be absent or null: where Codex tells the two apart, absent keeps
+// and null clears.
 type McpResourceReadParams struct {
 	ConnectorID  Opt[string]                `json:"connectorId,omitzero"`
 	OriginCallID Opt[string]                `json:"originCallId,omitzero"`
@@ -2184,7 +2202,8 @@ type McpServerOauthLoginCompletedNotification struct {
 }
 
 // McpServerOauthLoginParams is an object, the params of mcpServer/oauth/login. It travels to the
-// server. An absent Opt is not written, which is not the same to Codex as null.
+// server. Its Opt members may be absent or null: where Codex tells the two apart, absent keeps
+// and null clears.
 type McpServerOauthLoginParams struct {
 	ClientRegistration Opt[McpServerOauthClientRegistration] `json:"clientRegistration,omitzero"`
 	Name               string                                `json:"name"`
@@ -2297,8 +2316,8 @@ type MemoryCitationEntry struct {
 // Experimental: only with the experimentalApi capability.
 type MemoryResetResponse struct{}
 
-// MemoryStatusParams is an object, the params of memory/status. It travels to the server. An
-// absent Opt is not written, which is not the same to Codex as null.
+// MemoryStatusParams is an object, the params of memory/status. It travels to the server. Its Opt
+// members may be absent or null: where Codex tells the two apart, absent keeps and null clears.
 //
 // Experimental: only with the experimentalApi capability.
 type MemoryStatusParams struct {
@@ -2339,7 +2358,8 @@ type MisalignmentSteer struct {
 }
 
 // MockExperimentalMethodParams is an object, the params of mock/experimentalMethod. It travels to
-// the server. An absent Opt is not written, which is not the same to Codex as null.
+// the server. Its Opt members may be absent or null: where Codex tells the two apart, absent
+// keeps and null clears.
 //
 // Experimental: only with the experimentalApi capability.
 type MockExperimentalMethodParams struct {
@@ -2389,8 +2409,8 @@ type ModelAvailabilityNux struct {
 	Message string `json:"message"`
 }
 
-// ModelListParams is an object, the params of model/list. It travels to the server. An absent Opt
-// is not written, which is not the same to Codex as null.
+// ModelListParams is an object, the params of model/list. It travels to the server. Its Opt
+// members may be absent or null: where Codex tells the two apart, absent keeps and null clears.
 type ModelListParams struct {
 	Cursor        Opt[string] `json:"cursor,omitzero"`
 	IncludeHidden Opt[bool]   `json:"includeHidden,omitzero"`
@@ -2530,7 +2550,8 @@ type OverriddenMetadata struct {
 }
 
 // PermissionProfileListParams is an object, the params of permissionProfile/list. It travels to
-// the server. An absent Opt is not written, which is not the same to Codex as null.
+// the server. Its Opt members may be absent or null: where Codex tells the two apart, absent
+// keeps and null clears.
 type PermissionProfileListParams struct {
 	Cursor Opt[string] `json:"cursor,omitzero"`
 	Cwd    Opt[string] `json:"cwd,omitzero"`
@@ -2566,8 +2587,8 @@ type PermissionsRequestApprovalParams struct {
 }
 
 // PermissionsRequestApprovalResponse is an object, the result of
-// item/permissions/requestApproval. It travels to the server. An absent Opt is not written, which
-// is not the same to Codex as null.
+// item/permissions/requestApproval. It travels to the server. Its Opt members may be absent or
+// null: where Codex tells the two apart, absent keeps and null clears.
 type PermissionsRequestApprovalResponse struct {
 	Permissions      GrantedPermissionProfile `json:"permissions"`
 	Scope            *PermissionGrantScope    `json:"scope,omitzero"`
@@ -2606,8 +2627,9 @@ type PluginHookSummary struct {
 	Key       string        `json:"key"`
 }
 
-// PluginInstallParams is an object, the params of plugin/install. It travels to the server. An
-// absent Opt is not written, which is not the same to Codex as null.
+// PluginInstallParams is an object, the params of plugin/install. It travels to the server. Its
+// Opt members may be absent or null: where Codex tells the two apart, absent keeps and null
+// clears.
 type PluginInstallParams struct {
 	InstallAttemptID      Opt[string]          `json:"installAttemptId,omitzero"`
 	MarketplacePath       Opt[AbsolutePathBuf] `json:"marketplacePath,omitzero"`
@@ -2622,7 +2644,8 @@ type PluginInstallResponse struct {
 }
 
 // PluginInstalledParams is an object, the params of plugin/installed. It travels to the server.
-// An absent Opt is not written, which is not the same to Codex as null.
+// Its Opt members may be absent or null: where Codex tells the two apart, absent keeps and null
+// clears.
 type PluginInstalledParams struct {
 	Cwds                         Opt[[]AbsolutePathBuf] `json:"cwds,omitzero"`
 	InstallSuggestionPluginNames Opt[[]string]          `json:"installSuggestionPluginNames,omitzero"`
@@ -2657,8 +2680,8 @@ type PluginInterface struct {
 	WebsiteURL        *string           `json:"websiteUrl,omitzero"`
 }
 
-// PluginListParams is an object, the params of plugin/list. It travels to the server. An absent
-// Opt is not written, which is not the same to Codex as null.
+// PluginListParams is an object, the params of plugin/list. It travels to the server. Its Opt
+// members may be absent or null: where Codex tells the two apart, absent keeps and null clears.
 type PluginListParams struct {
 	Cwds             Opt[[]AbsolutePathBuf]           `json:"cwds,omitzero"`
 	ForceRefetch     *bool                            `json:"forceRefetch,omitzero"`
@@ -2681,8 +2704,8 @@ type PluginMarketplaceEntry struct {
 	Plugins   []PluginSummary       `json:"plugins"`
 }
 
-// PluginReadParams is an object, the params of plugin/read. It travels to the server. An absent
-// Opt is not written, which is not the same to Codex as null.
+// PluginReadParams is an object, the params of plugin/read. It travels to the server. Its Opt
+// members may be absent or null: where Codex tells the two apart, absent keeps and null clears.
 type PluginReadParams struct {
 	MarketplacePath       Opt[AbsolutePathBuf] `json:"marketplacePath,omitzero"`
 	PluginName            string               `json:"pluginName"`
@@ -2704,7 +2727,8 @@ type PluginReconcileChangedPlugin struct {
 }
 
 // PluginReconcileParams is an object, the params of plugin/reconcile. It travels to the server.
-// An absent Opt is not written, which is not the same to Codex as null.
+// Its Opt members may be absent or null: where Codex tells the two apart, absent keeps and null
+// clears.
 type PluginReconcileParams struct {
 	Reason Opt[string] `json:"reason,omitzero"`
 }
@@ -2716,8 +2740,8 @@ type PluginReconcileResponse struct {
 	FailedRemotePluginIDs                []string                       `json:"failedRemotePluginIds"`
 }
 
-// PluginSearchParams is an object, the params of plugin/search. It travels to the server. An
-// absent Opt is not written, which is not the same to Codex as null.
+// PluginSearchParams is an object, the params of plugin/search. It travels to the server. Its Opt
+// members may be absent or null: where Codex tells the two apart, absent keeps and null clears.
 //
 // Experimental: only with the experimentalApi capability.
 type PluginSearchParams struct {
@@ -2807,7 +2831,8 @@ type PluginSharePrincipal struct {
 }
 
 // PluginShareSaveParams is an object, the params of plugin/share/save. It travels to the server.
-// An absent Opt is not written, which is not the same to Codex as null.
+// Its Opt members may be absent or null: where Codex tells the two apart, absent keeps and null
+// clears.
 type PluginShareSaveParams struct {
 	Discoverability Opt[PluginShareDiscoverability] `json:"discoverability,omitzero"`
 	PluginPath      AbsolutePathBuf                 `json:"pluginPath"`
@@ -2940,8 +2965,8 @@ type ProcessResizePtyParams struct {
 // Experimental: only with the experimentalApi capability.
 type ProcessResizePtyResponse struct{}
 
-// ProcessSpawnParams is an object, the params of process/spawn. It travels to the server. An
-// absent Opt is not written, which is not the same to Codex as null.
+// ProcessSpawnParams is an object, the params of process/spawn. It travels to the server. Its Opt
+// members may be absent or null: where Codex tells the two apart, absent keeps and null clears.
 //
 // Experimental: only with the experimentalApi capability.
 type ProcessSpawnParams struct {
@@ -2969,7 +2994,8 @@ type ProcessTerminalSize struct {
 }
 
 // ProcessWriteStdinParams is an object, the params of process/writeStdin. It travels to the
-// server. An absent Opt is not written, which is not the same to Codex as null.
+// server. Its Opt members may be absent or null: where Codex tells the two apart, absent keeps
+// and null clears.
 //
 // Experimental: only with the experimentalApi capability.
 type ProcessWriteStdinParams struct {
@@ -3003,8 +3029,9 @@ type ProjectChangedNotification struct {
 	ProjectID  string            `json:"projectId"`
 }
 
-// ProjectCreateParams is an object, the params of project/create. It travels to the server. An
-// absent Opt is not written, which is not the same to Codex as null.
+// ProjectCreateParams is an object, the params of project/create. It travels to the server. Its
+// Opt members may be absent or null: where Codex tells the two apart, absent keeps and null
+// clears.
 //
 // Experimental: only with the experimentalApi capability.
 type ProjectCreateParams struct {
@@ -3033,8 +3060,9 @@ type ProjectDeleteParams struct {
 // Experimental: only with the experimentalApi capability.
 type ProjectDeleteResponse struct{}
 
-// ProjectImportParams is an object, the params of project/import. It travels to the server. An
-// absent Opt is not written, which is not the same to Codex as null.
+// ProjectImportParams is an object, the params of project/import. It travels to the server. Its
+// Opt members may be absent or null: where Codex tells the two apart, absent keeps and null
+// clears.
 //
 // Experimental: only with the experimentalApi capability.
 type ProjectImportParams struct {
@@ -3052,8 +3080,8 @@ type ProjectImportResponse struct {
 	Project Project `json:"project"`
 }
 
-// ProjectListParams is an object, the params of project/list. It travels to the server. An absent
-// Opt is not written, which is not the same to Codex as null.
+// ProjectListParams is an object, the params of project/list. It travels to the server. Its Opt
+// members may be absent or null: where Codex tells the two apart, absent keeps and null clears.
 //
 // Experimental: only with the experimentalApi capability.
 type ProjectListParams struct {
@@ -3072,8 +3100,8 @@ type ProjectListResponse struct {
 	NextCursor *string   `json:"nextCursor,omitzero"`
 }
 
-// ProjectMoveParams is an object, the params of project/move. It travels to the server. An absent
-// Opt is not written, which is not the same to Codex as null.
+// ProjectMoveParams is an object, the params of project/move. It travels to the server. Its Opt
+// members may be absent or null: where Codex tells the two apart, absent keeps and null clears.
 //
 // Experimental: only with the experimentalApi capability.
 type ProjectMoveParams struct {
@@ -3105,8 +3133,9 @@ type ProjectRoot struct {
 	Path AbsolutePathBuf `json:"path"`
 }
 
-// ProjectUpdateParams is an object, the params of project/update. It travels to the server. An
-// absent Opt is not written, which is not the same to Codex as null.
+// ProjectUpdateParams is an object, the params of project/update. It travels to the server. Its
+// Opt members may be absent or null: where Codex tells the two apart, absent keeps and null
+// clears.
 //
 // Experimental: only with the experimentalApi capability.
 type ProjectUpdateParams struct {
@@ -3169,8 +3198,8 @@ type RateLimitWindow struct {
 	WindowDurationMins *int64 `json:"windowDurationMins,omitzero"`
 }
 
-// RawResponseCompletedNotification is an object. No method refers to it. An absent Opt is not
-// written, which is not the same to Codex as null.
+// RawResponseCompletedNotification is an object. No method refers to it. Its Opt members may be
+// absent or null: where Codex tells the two apart, absent keeps and null clears.
 type RawResponseCompletedNotification struct {
 	ResponseID    string                     `json:"responseId"`
 	ThreadID      string                     `json:"threadId"`
@@ -3244,7 +3273,8 @@ type RemoteControlClient struct {
 }
 
 // RemoteControlClientsListParams is an object, the params of remoteControl/client/list. It
-// travels to the server. An absent Opt is not written, which is not the same to Codex as null.
+// travels to the server. Its Opt members may be absent or null: where Codex tells the two apart,
+// absent keeps and null clears.
 //
 // Experimental: only with the experimentalApi capability.
 type RemoteControlClientsListParams struct {
@@ -3332,7 +3362,8 @@ type RemoteControlPairingStartResponse struct {
 }
 
 // RemoteControlPairingStatusParams is an object, the params of remoteControl/pairing/status. It
-// travels to the server. An absent Opt is not written, which is not the same to Codex as null.
+// travels to the server. Its Opt members may be absent or null: where Codex tells the two apart,
+// absent keeps and null clears.
 //
 // Experimental: only with the experimentalApi capability.
 type RemoteControlPairingStatusParams struct {
@@ -3398,15 +3429,15 @@ type ResourceTemplate struct {
 	URITemplate string         `json:"uriTemplate"`
 }
 
-// ResponseUsageMetadata is an object. No method refers to it. An absent Opt is not written, which
-// is not the same to Codex as null.
+// ResponseUsageMetadata is an object. No method refers to it. Its Opt members may be absent or
+// null: where Codex tells the two apart, absent keeps and null clears.
 type ResponseUsageMetadata struct {
 	Amount   Opt[string]    `json:"amount,omitzero"`
 	Metadata jsontext.Value `json:"metadata,omitzero"`
 }
 
-// ReviewStartParams is an object, the params of review/start. It travels to the server. An absent
-// Opt is not written, which is not the same to Codex as null.
+// ReviewStartParams is an object, the params of review/start. It travels to the server. Its Opt
+// members may be absent or null: where Codex tells the two apart, absent keeps and null clears.
 type ReviewStartParams struct {
 	Delivery Opt[ReviewDelivery] `json:"delivery,omitzero"`
 	Target   ReviewTarget        `json:"target"`
@@ -3494,16 +3525,16 @@ type ServerRequestResolvedNotification struct {
 	ThreadID  string    `json:"threadId"`
 }
 
-// SessionMigration is an object. It travels both ways. An absent Opt is not written, which is not
-// the same to Codex as null.
+// SessionMigration is an object. It travels both ways. Its Opt members may be absent or null:
+// where Codex tells the two apart, absent keeps and null clears.
 type SessionMigration struct {
 	Cwd   string      `json:"cwd"`
 	Path  string      `json:"path"`
 	Title Opt[string] `json:"title,omitzero"`
 }
 
-// Settings is an object. It travels both ways. An absent Opt is not written, which is not the
-// same to Codex as null.
+// Settings is an object. It travels both ways. Its Opt members may be absent or null: where Codex
+// tells the two apart, absent keeps and null clears.
 type Settings struct {
 	DeveloperInstructions Opt[string]          `json:"developer_instructions,omitzero"`
 	Model                 string               `json:"model"`
@@ -3575,7 +3606,8 @@ type SkillToolDependency struct {
 type SkillsChangedNotification struct{}
 
 // SkillsConfigWriteParams is an object, the params of skills/config/write. It travels to the
-// server. An absent Opt is not written, which is not the same to Codex as null.
+// server. Its Opt members may be absent or null: where Codex tells the two apart, absent keeps
+// and null clears.
 type SkillsConfigWriteParams struct {
 	Enabled bool                 `json:"enabled"`
 	Name    Opt[string]          `json:"name,omitzero"`
@@ -3647,8 +3679,8 @@ type TerminalInteractionNotification struct {
 	TurnID    string `json:"turnId"`
 }
 
-// TextElement is an object. It travels both ways. An absent Opt is not written, which is not the
-// same to Codex as null.
+// TextElement is an object. It travels both ways. Its Opt members may be absent or null: where
+// Codex tells the two apart, absent keeps and null clears.
 type TextElement struct {
 	ByteRange   ByteRange   `json:"byteRange"`
 	Placeholder Opt[string] `json:"placeholder,omitzero"`
@@ -3759,7 +3791,8 @@ type ThreadAttachmentAddResponse struct {
 }
 
 // ThreadAttachmentListParams is an object, the params of thread/attachment/list. It travels to
-// the server. An absent Opt is not written, which is not the same to Codex as null.
+// the server. Its Opt members may be absent or null: where Codex tells the two apart, absent
+// keeps and null clears.
 type ThreadAttachmentListParams struct {
 	Cursor   Opt[string] `json:"cursor,omitzero"`
 	Limit    Opt[uint32] `json:"limit,omitzero"`
@@ -3824,8 +3857,8 @@ type ThreadBackgroundTerminalsCleanParams struct {
 type ThreadBackgroundTerminalsCleanResponse struct{}
 
 // ThreadBackgroundTerminalsListParams is an object, the params of
-// thread/backgroundTerminals/list. It travels to the server. An absent Opt is not written, which
-// is not the same to Codex as null.
+// thread/backgroundTerminals/list. It travels to the server. Its Opt members may be absent or
+// null: where Codex tells the two apart, absent keeps and null clears.
 //
 // Experimental: only with the experimentalApi capability.
 type ThreadBackgroundTerminalsListParams struct {
@@ -3915,8 +3948,8 @@ type ThreadEnvironment struct {
 // ThreadExtra is an object. It comes from the server.
 type ThreadExtra struct{}
 
-// ThreadForkParams is an object, the params of thread/fork. It travels to the server. An absent
-// Opt is not written, which is not the same to Codex as null.
+// ThreadForkParams is an object, the params of thread/fork. It travels to the server. Its Opt
+// members may be absent or null: where Codex tells the two apart, absent keeps and null clears.
 type ThreadForkParams struct {
 	ApprovalPolicy    Opt[AskForApproval]    `json:"approvalPolicy,omitzero"`
 	ApprovalsReviewer Opt[ApprovalsReviewer] `json:"approvalsReviewer,omitzero"`
@@ -4008,8 +4041,9 @@ type ThreadGoalGetResponse struct {
 	Goal *ThreadGoal `json:"goal,omitzero"`
 }
 
-// ThreadGoalSetParams is an object, the params of thread/goal/set. It travels to the server. An
-// absent Opt is not written, which is not the same to Codex as null.
+// ThreadGoalSetParams is an object, the params of thread/goal/set. It travels to the server. Its
+// Opt members may be absent or null: where Codex tells the two apart, absent keeps and null
+// clears.
 type ThreadGoalSetParams struct {
 	Objective   Opt[string]           `json:"objective,omitzero"`
 	Status      Opt[ThreadGoalStatus] `json:"status,omitzero"`
@@ -4067,7 +4101,8 @@ type ThreadItemEntry struct {
 }
 
 // ThreadItemsListParams is an object, the params of thread/items/list. It travels to the server.
-// An absent Opt is not written, which is not the same to Codex as null.
+// Its Opt members may be absent or null: where Codex tells the two apart, absent keeps and null
+// clears.
 type ThreadItemsListParams struct {
 	Cursor        Opt[ThreadItemsListCursor] `json:"cursor,omitzero"`
 	Limit         Opt[uint32]                `json:"limit,omitzero"`
@@ -4084,8 +4119,8 @@ type ThreadItemsListResponse struct {
 	NextCursor      *string           `json:"nextCursor,omitzero"`
 }
 
-// ThreadListParams is an object, the params of thread/list. It travels to the server. An absent
-// Opt is not written, which is not the same to Codex as null.
+// ThreadListParams is an object, the params of thread/list. It travels to the server. Its Opt
+// members may be absent or null: where Codex tells the two apart, absent keeps and null clears.
 type ThreadListParams struct {
 	// Experimental: only with the experimentalApi capability.
 	AncestorThreadID Opt[string]              `json:"ancestorThreadId,omitzero"`
@@ -4116,7 +4151,8 @@ type ThreadListResponse struct {
 }
 
 // ThreadLoadedListParams is an object, the params of thread/loaded/list. It travels to the
-// server. An absent Opt is not written, which is not the same to Codex as null.
+// server. Its Opt members may be absent or null: where Codex tells the two apart, absent keeps
+// and null clears.
 type ThreadLoadedListParams struct {
 	Cursor Opt[string] `json:"cursor,omitzero"`
 	Limit  Opt[uint32] `json:"limit,omitzero"`
@@ -4144,8 +4180,8 @@ type ThreadMemoryModeSetParams struct {
 // Experimental: only with the experimentalApi capability.
 type ThreadMemoryModeSetResponse struct{}
 
-// ThreadMetadataGitInfoUpdateParams is an object. It travels to the server. An absent Opt is not
-// written, which is not the same to Codex as null.
+// ThreadMetadataGitInfoUpdateParams is an object. It travels to the server. Its Opt members may
+// be absent or null: where Codex tells the two apart, absent keeps and null clears.
 type ThreadMetadataGitInfoUpdateParams struct {
 	Branch    Opt[string] `json:"branch,omitzero"`
 	OriginURL Opt[string] `json:"originUrl,omitzero"`
@@ -4153,7 +4189,8 @@ type ThreadMetadataGitInfoUpdateParams struct {
 }
 
 // ThreadMetadataUpdateParams is an object, the params of thread/metadata/update. It travels to
-// the server. An absent Opt is not written, which is not the same to Codex as null.
+// the server. Its Opt members may be absent or null: where Codex tells the two apart, absent
+// keeps and null clears.
 type ThreadMetadataUpdateParams struct {
 	// Experimental: only with the experimentalApi capability.
 	DaybreakEnabled Opt[bool]                              `json:"daybreakEnabled,omitzero"`
@@ -4224,7 +4261,8 @@ type ThreadQueueDeleteResponse struct {
 }
 
 // ThreadQueueListParams is an object, the params of thread/queue/list. It travels to the server.
-// An absent Opt is not written, which is not the same to Codex as null.
+// Its Opt members may be absent or null: where Codex tells the two apart, absent keeps and null
+// clears.
 //
 // Experimental: only with the experimentalApi capability.
 type ThreadQueueListParams struct {
@@ -4258,7 +4296,8 @@ type ThreadQueueReorderParams struct {
 type ThreadQueueReorderResponse struct{}
 
 // ThreadQueueStartParams is an object, the params of thread/queue/start. It travels to the
-// server. An absent Opt is not written, which is not the same to Codex as null.
+// server. Its Opt members may be absent or null: where Codex tells the two apart, absent keeps
+// and null clears.
 //
 // Experimental: only with the experimentalApi capability.
 type ThreadQueueStartParams struct {
@@ -4349,8 +4388,8 @@ type ThreadRealtimeAppendTextParams struct {
 // Experimental: only with the experimentalApi capability.
 type ThreadRealtimeAppendTextResponse struct{}
 
-// ThreadRealtimeAudioChunk is an object. It travels both ways. An absent Opt is not written,
-// which is not the same to Codex as null.
+// ThreadRealtimeAudioChunk is an object. It travels both ways. Its Opt members may be absent or
+// null: where Codex tells the two apart, absent keeps and null clears.
 //
 // Unstable: Codex reserves the right to change it.
 type ThreadRealtimeAudioChunk struct {
@@ -4457,7 +4496,8 @@ type ThreadRealtimeSdpNotification struct {
 }
 
 // ThreadRealtimeStartParams is an object, the params of thread/realtime/start. It travels to the
-// server. An absent Opt is not written, which is not the same to Codex as null.
+// server. Its Opt members may be absent or null: where Codex tells the two apart, absent keeps
+// and null clears.
 //
 // Experimental: only with the experimentalApi capability.
 type ThreadRealtimeStartParams struct {
@@ -4533,16 +4573,16 @@ type ThreadRealtimeTranscriptDoneNotification struct {
 	ThreadID string `json:"threadId"`
 }
 
-// ThreadResumeInitialTurnsPageParams is an object. It travels to the server. An absent Opt is not
-// written, which is not the same to Codex as null.
+// ThreadResumeInitialTurnsPageParams is an object. It travels to the server. Its Opt members may
+// be absent or null: where Codex tells the two apart, absent keeps and null clears.
 type ThreadResumeInitialTurnsPageParams struct {
 	ItemsView     Opt[TurnItemsView] `json:"itemsView,omitzero"`
 	Limit         Opt[uint32]        `json:"limit,omitzero"`
 	SortDirection Opt[SortDirection] `json:"sortDirection,omitzero"`
 }
 
-// ThreadResumeParams is an object, the params of thread/resume. It travels to the server. An
-// absent Opt is not written, which is not the same to Codex as null.
+// ThreadResumeParams is an object, the params of thread/resume. It travels to the server. Its Opt
+// members may be absent or null: where Codex tells the two apart, absent keeps and null clears.
 type ThreadResumeParams struct {
 	ApprovalPolicy        Opt[AskForApproval]            `json:"approvalPolicy,omitzero"`
 	ApprovalsReviewer     Opt[ApprovalsReviewer]         `json:"approvalsReviewer,omitzero"`
@@ -4631,7 +4671,8 @@ type ThreadSearchOccurrence struct {
 }
 
 // ThreadSearchOccurrencesParams is an object, the params of thread/searchOccurrences. It travels
-// to the server. An absent Opt is not written, which is not the same to Codex as null.
+// to the server. Its Opt members may be absent or null: where Codex tells the two apart, absent
+// keeps and null clears.
 //
 // Experimental: only with the experimentalApi capability.
 type ThreadSearchOccurrencesParams struct {
@@ -4650,8 +4691,8 @@ type ThreadSearchOccurrencesResponse struct {
 	NextCursor *string                  `json:"nextCursor,omitzero"`
 }
 
-// ThreadSearchParams is an object, the params of thread/search. It travels to the server. An
-// absent Opt is not written, which is not the same to Codex as null.
+// ThreadSearchParams is an object, the params of thread/search. It travels to the server. Its Opt
+// members may be absent or null: where Codex tells the two apart, absent keeps and null clears.
 //
 // Experimental: only with the experimentalApi capability.
 type ThreadSearchParams struct {
@@ -4695,15 +4736,16 @@ type ThreadSection struct {
 	Name       string                   `json:"name"`
 }
 
-// ThreadSectionAppearance is an object. It travels both ways. An absent Opt is not written, which
-// is not the same to Codex as null.
+// ThreadSectionAppearance is an object. It travels both ways. Its Opt members may be absent or
+// null: where Codex tells the two apart, absent keeps and null clears.
 type ThreadSectionAppearance struct {
 	Color Opt[string] `json:"color,omitzero"`
 	Icon  Opt[string] `json:"icon,omitzero"`
 }
 
 // ThreadSectionCreateParams is an object, the params of threadSection/create. It travels to the
-// server. An absent Opt is not written, which is not the same to Codex as null.
+// server. Its Opt members may be absent or null: where Codex tells the two apart, absent keeps
+// and null clears.
 type ThreadSectionCreateParams struct {
 	Appearance Opt[ThreadSectionAppearance] `json:"appearance,omitzero"`
 	Name       string                       `json:"name"`
@@ -4726,7 +4768,8 @@ type ThreadSectionDeleteParams struct {
 type ThreadSectionDeleteResponse struct{}
 
 // ThreadSectionListParams is an object, the params of threadSection/list. It travels to the
-// server. An absent Opt is not written, which is not the same to Codex as null.
+// server. Its Opt members may be absent or null: where Codex tells the two apart, absent keeps
+// and null clears.
 type ThreadSectionListParams struct {
 	Cursor Opt[string] `json:"cursor,omitzero"`
 	Limit  Opt[uint32] `json:"limit,omitzero"`
@@ -4740,7 +4783,8 @@ type ThreadSectionListResponse struct {
 }
 
 // ThreadSectionMoveParams is an object, the params of thread/section/move. It travels to the
-// server. An absent Opt is not written, which is not the same to Codex as null.
+// server. Its Opt members may be absent or null: where Codex tells the two apart, absent keeps
+// and null clears.
 type ThreadSectionMoveParams struct {
 	BeforeThreadID Opt[string] `json:"beforeThreadId,omitzero"`
 	// Always written: nil is null.
@@ -4753,7 +4797,8 @@ type ThreadSectionMoveParams struct {
 type ThreadSectionMoveResponse struct{}
 
 // ThreadSectionUpdateParams is an object, the params of threadSection/update. It travels to the
-// server. An absent Opt is not written, which is not the same to Codex as null.
+// server. Its Opt members may be absent or null: where Codex tells the two apart, absent keeps
+// and null clears.
 type ThreadSectionUpdateParams struct {
 	Appearance Opt[ThreadSectionAppearance] `json:"appearance,omitzero"`
 	Name       string                       `json:"name"`
@@ -4798,7 +4843,8 @@ type ThreadSettings struct {
 }
 
 // ThreadSettingsUpdateParams is an object, the params of thread/settings/update. It travels to
-// the server. An absent Opt is not written, which is not the same to Codex as null.
+// the server. Its Opt members may be absent or null: where Codex tells the two apart, absent
+// keeps and null clears.
 //
 // Experimental: only with the experimentalApi capability.
 type ThreadSettingsUpdateParams struct {
@@ -4835,7 +4881,8 @@ type ThreadSettingsUpdatedNotification struct {
 }
 
 // ThreadShellCommandParams is an object, the params of thread/shellCommand. It travels to the
-// server. An absent Opt is not written, which is not the same to Codex as null.
+// server. Its Opt members may be absent or null: where Codex tells the two apart, absent keeps
+// and null clears.
 type ThreadShellCommandParams struct {
 	Command   string     `json:"command"`
 	ThreadID  string     `json:"threadId"`
@@ -4846,8 +4893,8 @@ type ThreadShellCommandParams struct {
 // server.
 type ThreadShellCommandResponse struct{}
 
-// ThreadStartParams is an object, the params of thread/start. It travels to the server. An absent
-// Opt is not written, which is not the same to Codex as null.
+// ThreadStartParams is an object, the params of thread/start. It travels to the server. Its Opt
+// members may be absent or null: where Codex tells the two apart, absent keeps and null clears.
 type ThreadStartParams struct {
 	// Experimental: only with the experimentalApi capability.
 	AllowProviderModelFallback *bool                          `json:"allowProviderModelFallback,omitzero"`
@@ -4930,7 +4977,8 @@ type ThreadStatusChangedNotification struct {
 }
 
 // ThreadTimelineListParams is an object, the params of thread/timeline/list. It travels to the
-// server. An absent Opt is not written, which is not the same to Codex as null.
+// server. Its Opt members may be absent or null: where Codex tells the two apart, absent keeps
+// and null clears.
 //
 // Experimental: only with the experimentalApi capability.
 type ThreadTimelineListParams struct {
@@ -4965,7 +5013,8 @@ type ThreadTokenUsageUpdatedNotification struct {
 }
 
 // ThreadTurnsListParams is an object, the params of thread/turns/list. It travels to the server.
-// An absent Opt is not written, which is not the same to Codex as null.
+// Its Opt members may be absent or null: where Codex tells the two apart, absent keeps and null
+// clears.
 type ThreadTurnsListParams struct {
 	Cursor        Opt[string]        `json:"cursor,omitzero"`
 	ItemsView     Opt[TurnItemsView] `json:"itemsView,omitzero"`
@@ -5134,8 +5183,8 @@ type TurnDiffUpdatedNotification struct {
 	TurnID   string `json:"turnId"`
 }
 
-// TurnEnvironmentParams is an object. It travels to the server. An absent Opt is not written,
-// which is not the same to Codex as null.
+// TurnEnvironmentParams is an object. It travels to the server. Its Opt members may be absent or
+// null: where Codex tells the two apart, absent keeps and null clears.
 type TurnEnvironmentParams struct {
 	Cwd                   LegacyAppPathString        `json:"cwd"`
 	EnvironmentID         string                     `json:"environmentId"`
@@ -5183,7 +5232,8 @@ type TurnPlanUpdatedNotification struct {
 }
 
 // TurnSettingsUpdateParams is an object, the params of turn/settings/update. It travels to the
-// server. An absent Opt is not written, which is not the same to Codex as null.
+// server. Its Opt members may be absent or null: where Codex tells the two apart, absent keeps
+// and null clears.
 //
 // Experimental: only with the experimentalApi capability.
 type TurnSettingsUpdateParams struct {
@@ -5204,8 +5254,8 @@ type TurnSettingsUpdateResponse struct {
 	Status TurnSettingsUpdateStatus `json:"status"`
 }
 
-// TurnStartParams is an object, the params of turn/start. It travels to the server. An absent Opt
-// is not written, which is not the same to Codex as null.
+// TurnStartParams is an object, the params of turn/start. It travels to the server. Its Opt
+// members may be absent or null: where Codex tells the two apart, absent keeps and null clears.
 type TurnStartParams struct {
 	// Experimental: only with the experimentalApi capability.
 	AdditionalContext   Opt[map[string]AdditionalContextEntry] `json:"additionalContext,omitzero"`
@@ -5256,8 +5306,8 @@ type TurnStartedNotification struct {
 	Turn     Turn   `json:"turn"`
 }
 
-// TurnSteerParams is an object, the params of turn/steer. It travels to the server. An absent Opt
-// is not written, which is not the same to Codex as null.
+// TurnSteerParams is an object, the params of turn/steer. It travels to the server. Its Opt
+// members may be absent or null: where Codex tells the two apart, absent keeps and null clears.
 type TurnSteerParams struct {
 	// Experimental: only with the experimentalApi capability.
 	AdditionalContext   Opt[map[string]AdditionalContextEntry] `json:"additionalContext,omitzero"`
@@ -5274,8 +5324,8 @@ type TurnSteerResponse struct {
 	TurnID string `json:"turnId"`
 }
 
-// TurnToolOutput is an object. It travels to the server. An absent Opt is not written, which is
-// not the same to Codex as null.
+// TurnToolOutput is an object. It travels to the server. Its Opt members may be absent or null:
+// where Codex tells the two apart, absent keeps and null clears.
 type TurnToolOutput struct {
 	Name      string                 `json:"name"`
 	Namespace Opt[string]            `json:"namespace,omitzero"`
@@ -5382,8 +5432,8 @@ type UserVerificationVerifyResponse struct {
 	Proof UserVerificationProof `json:"proof"`
 }
 
-// W3cTraceContext is an object. No method refers to it. An absent Opt is not written, which is
-// not the same to Codex as null.
+// W3cTraceContext is an object. No method refers to it. Its Opt members may be absent or null:
+// where Codex tells the two apart, absent keeps and null clears.
 type W3cTraceContext struct {
 	Traceparent Opt[string] `json:"traceparent,omitzero"`
 	Tracestate  Opt[string] `json:"tracestate,omitzero"`
@@ -5426,7 +5476,8 @@ type WindowsSandboxSetupCompletedNotification struct {
 }
 
 // WindowsSandboxSetupStartParams is an object, the params of windowsSandbox/setupStart. It
-// travels to the server. An absent Opt is not written, which is not the same to Codex as null.
+// travels to the server. Its Opt members may be absent or null: where Codex tells the two apart,
+// absent keeps and null clears.
 type WindowsSandboxSetupStartParams struct {
 	Cwd  Opt[AbsolutePathBuf]    `json:"cwd,omitzero"`
 	Mode WindowsSandboxSetupMode `json:"mode"`

@@ -63,17 +63,19 @@ func (e *emitter) memberLoop(fields []*model.Field) jen.Code {
 // read reads the value of one field.
 func (e *emitter) read(f *model.Field) jen.Code {
 	target := jen.Id("v").Dot(f.Go)
+	at := jen.Op("&").Add(target)
 	switch f.Form {
 	case model.FormPointer:
-		return jen.Id("readPointer").Call(jen.Op("&").Add(target), jen.Id("c"), e.reader(f.Type))
+		return jen.Id("readPointer").Call(at, jen.Id("c"), e.reader(f.Type))
 	case model.FormOpt:
-		return jen.Id("readOpt").Call(jen.Op("&").Add(target), jen.Id("c"), e.reader(f.Type))
+		return jen.Id("readOpt").Call(at, jen.Id("c"), e.reader(f.Type))
 	}
-	return e.readInto(target, f.Type)
+	return e.readInto(target, at, f.Type)
 }
 
-func (e *emitter) readInto(target *jen.Statement, r *model.Ref) jen.Code {
-	at := jen.Op("&").Add(target)
+// readInto reads a value of the type into what at points to, which is target or
+// what target points to.
+func (e *emitter) readInto(target, at *jen.Statement, r *model.Ref) jen.Code {
 	switch r.Kind {
 	case model.RefSlice:
 		return jen.Id("readSlice").Call(at, jen.Id("c"), e.reader(r.Elem))
@@ -83,19 +85,21 @@ func (e *emitter) readInto(target *jen.Statement, r *model.Ref) jen.Code {
 		return jen.Id("readOpt").Call(at, jen.Id("c"), e.reader(r.Elem))
 	case model.RefAny:
 		return jen.Id("readAny").Call(at, jen.Id("c"))
+	case model.RefBasic:
+		if name := basicReader(r.Name); name != "" {
+			return jen.Id(name).Call(at, jen.Id("c"))
+		}
 	case model.RefNamed:
-		switch t := e.model.Type(r.Name); t.Kind {
-		case model.KindString, model.KindEnum:
+		switch t := e.model.Type(r.Name); {
+		case t.Kind == model.KindString || t.Kind == model.KindEnum:
 			return jen.Id("readText").Call(at, jen.Id("c"))
-		case model.KindNullable:
+		case t.Kind == model.KindNullable:
 			return jen.Id("readOpt").Call(at, jen.Id("c"), e.reader(t.Elem))
+		case e.decodes(r.Name):
+			return target.Clone().Dot("decode").Call(jen.Id("c"))
 		}
-		if !e.decodes(r.Name) {
-			return jen.Id("c").Dot("reflect").Call(at)
-		}
-		return target.Clone().Dot("decode").Call(jen.Id("c"))
 	}
-	return jen.Id(basicReader(r.Name)).Call(at, jen.Id("c"))
+	return jen.Id("c").Dot("reflect").Call(at)
 }
 
 // reader is a function that reads a value of the type.
@@ -104,23 +108,23 @@ func (e *emitter) reader(r *model.Ref) jen.Code {
 	case model.RefAny:
 		return jen.Id("readAny")
 	case model.RefBasic:
-		name := basicReader(r.Name)
-		if name == "readBool" || name == "readFloat" {
+		switch name := basicReader(r.Name); name {
+		case "":
+		case "readBool":
 			return jen.Id(name)
+		default:
+			return jen.Id(name).Types(jen.Id(r.Name))
 		}
-		return jen.Id(name).Types(jen.Id(r.Name))
 	case model.RefNamed:
-		switch e.model.Type(r.Name).Kind {
-		case model.KindString, model.KindEnum:
+		switch t := e.model.Type(r.Name); {
+		case t.Kind == model.KindString || t.Kind == model.KindEnum:
 			return jen.Id("readText").Types(jen.Id(r.Name))
-		case model.KindStruct, model.KindUnion:
-			if e.decodes(r.Name) {
-				return jen.Parens(jen.Op("*").Id(r.Name)).Dot("decode")
-			}
+		case e.decodes(r.Name):
+			return jen.Parens(jen.Op("*").Id(r.Name)).Dot("decode")
 		}
 	}
 	return jen.Func().Params(jen.Id("p").Op("*").Add(ref(r)), cursorParam()).Block(
-		e.readInto(jen.Parens(jen.Op("*").Id("p")), r),
+		e.readInto(jen.Id("p"), jen.Id("p"), r),
 	)
 }
 
@@ -130,18 +134,19 @@ func (e *emitter) decodes(name string) bool {
 	return t.Pushed || t.Kind == model.KindUnion
 }
 
+// basicReader is the function for a basic type, "" for the rare ones without.
 func basicReader(name string) string {
 	switch {
 	case name == "string":
 		return "readText"
 	case name == "bool":
 		return "readBool"
-	case name == "float64":
-		return "readFloat"
 	case strings.HasPrefix(name, "uint"):
 		return "readUint"
+	case strings.HasPrefix(name, "int"):
+		return "readInt"
 	}
-	return "readInt"
+	return ""
 }
 
 func (e *emitter) unionDecoder(f *jen.File, t *model.Type) {
@@ -206,7 +211,8 @@ func (e *emitter) readArm(t *model.Type, a *model.Arm) []jen.Code {
 		jen.Id("v").Dot("Arm").Op("=").Id("arm"),
 	}
 	if a.Member {
-		return append(code, e.readInto(jen.Id("arm").Dot("Value"), a.Elem))
+		value := jen.Id("arm").Dot("Value")
+		return append(code, e.readInto(value, jen.Op("&").Add(value), a.Elem))
 	}
 	if a.Named != "" && e.decodes(a.Named) || a.Named == "" && t.Pushed {
 		return append(code, jen.Id("arm").Dot("decode").Call(jen.Id("c")))

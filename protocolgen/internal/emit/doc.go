@@ -69,7 +69,7 @@ func nullWords(t *model.Type) string {
 	}
 	switch {
 	case opt:
-		return " An absent Opt is not written, which is not the same to Codex as null."
+		return " Its Opt members may be absent or null: where Codex tells the two apart, absent keeps and null clears."
 	case pointer:
 		return " Nil stands for both null and absent."
 	}
