@@ -51,8 +51,8 @@ func runWatch(ctx context.Context, o *watchOptions) (err error) {
 	}
 	defer link.Close()
 	var first view.State
-	var show show
-	value, err := link.Do(ctx, control.Command{ID: commandID(), Name: control.Status}, nil)
+	var early []control.Event // the status and what came before it
+	value, err := link.Do(ctx, control.Command{ID: commandID(), Name: control.Status}, func(e control.Event) { early = append(early, e) })
 	if err != nil {
 		return commandError(err)
 	}
@@ -60,10 +60,15 @@ func runWatch(ctx context.Context, o *watchOptions) (err error) {
 	if g := value.Status.Goal; g != nil {
 		first.Objective, first.Tokens, first.Budget = g.Objective, g.TokensUsed, g.TokenBudget
 	}
-	show = newShow(o.streams, o.json, o.streams.out, o.streams.tty.out, first)
-	defer func() { err = errors.Join(err, show.end()) }()
 	if !o.json {
 		if err := printSnapshot(o.streams, o.streams.out, value.Status); err != nil {
+			return err
+		}
+	}
+	show := newShow(o.streams, o.json, o.streams.out, o.streams.tty.out, first)
+	defer func() { err = errors.Join(err, show.end()) }()
+	for _, e := range early {
+		if err := show.event(e); err != nil {
 			return err
 		}
 	}
