@@ -43,7 +43,8 @@ type Options struct {
 
 	// Handlers answer the server's requests.
 	Handlers ServerHandlers
-	// Logger gets what is worth a look but not an error to anybody; nil discards it.
+	// Logger gets what is worth a look but not an error to anybody, most of it on the goroutine that reads, so it must not
+	// block. What comes again and again is logged the 1st, 2nd, 4th, 8th … time. Nil discards all.
 	Logger *slog.Logger
 	// Trace gets every frame of both directions as one JSON line, secrets masked. It is written to by one goroutine. A
 	// writer that cannot keep up loses frames, which is said in the trace; it never holds up the connection.

@@ -2,8 +2,11 @@ package codex
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
+	"sync/atomic"
 
 	"github.com/codexctl/codexctl/codex/internal/wire"
 	"github.com/codexctl/codexctl/codex/protocol"
@@ -44,8 +47,7 @@ func (rc *receiver) Notification(e *wire.Envelope, guessed bool) bool {
 			return false
 		}
 		in = inbound{name: string(e.Method), droppable: true}
-		c.stats.unknown.Add(1)
-		c.opts.Logger.Debug("unknown notification", "method", in.name)
+		c.report(&c.stats.unknown, slog.LevelDebug, "unknown notification", "method", in.name)
 	}
 	subs, wanted := c.hub.wanted(in.name, e)
 	resolved := in.name == protocol.NotifyServerRequestResolved
@@ -64,12 +66,19 @@ func (rc *receiver) Notification(e *wire.Envelope, guessed bool) bool {
 		if guessed {
 			return false
 		}
-		c.stats.undecodable.Add(1)
-		c.opts.Logger.Warn("notification does not have the shape of its type", "method", in.name, "error", err)
+		c.report(&c.stats.undecodable, slog.LevelWarn, "notification does not have the shape of its type", "method", in.name, "error", err)
 		n = &protocol.UnknownNotification{Method: in.name, Params: bytes.Clone(e.Payload)}
 	}
 	c.hub.publish(Event{Method: in.name, Notification: n, size: int32(min(len(e.Payload), 1<<30))}, subs, e, in.droppable)
 	return true
+}
+
+// report counts what is worth a look and logs it, but less and less often when it does not stop: a log is slower than a
+// server that has gone mad.
+func (c *Client) report(n *atomic.Uint64, level slog.Level, what string, args ...any) {
+	if count := n.Add(1); count&(count-1) == 0 {
+		c.opts.Logger.Log(context.Background(), level, what, append(args, "count", count)...)
+	}
 }
 
 func (rc *receiver) Request(e *wire.Envelope) {
@@ -114,18 +123,15 @@ func (rc *receiver) Stray(e *wire.Envelope, ours bool) {
 	c := (*Client)(rc)
 	c.hub.skip()
 	if ours {
-		c.stats.late.Add(1)
-		c.opts.Logger.Info("response to a request that waits no longer", "id", string(e.ID))
+		c.report(&c.stats.late, slog.LevelInfo, "response to a request that waits no longer", "id", string(e.ID))
 		return
 	}
-	c.stats.stray.Add(1)
-	c.opts.Logger.Warn("response with an id that was never used", "id", string(e.ID))
+	c.report(&c.stats.stray, slog.LevelWarn, "response with an id that was never used", "id", string(e.ID))
 }
 
 func (rc *receiver) TooLong(tag any, e *wire.Envelope, err *wire.LineTooLongError) {
 	c := (*Client)(rc)
-	c.stats.tooLong.Add(1)
-	c.opts.Logger.Error("line over the limit was skipped", "bytes", err.Size, "limit", err.Limit)
+	c.report(&c.stats.tooLong, slog.LevelError, "line over the limit was skipped", "bytes", err.Size, "limit", err.Limit)
 	switch {
 	case tag != nil:
 		r := tag.(*request)
@@ -138,16 +144,14 @@ func (rc *receiver) TooLong(tag any, e *wire.Envelope, err *wire.LineTooLongErro
 
 func (rc *receiver) Noise(line []byte, err error) {
 	c := (*Client)(rc)
-	c.stats.noise.Add(1)
-	c.opts.Logger.Warn("line that is no frame", "error", err, "begin", string(line[:min(len(line), 200)]))
+	c.report(&c.stats.noise, slog.LevelWarn, "line that is no frame", "error", err, "begin", string(line[:min(len(line), 200)]))
 	c.hub.skip()
 }
 
 func (rc *receiver) Lost(err error) {
 	c := (*Client)(rc)
 	if cut := (*wire.CutLineError)(nil); errors.As(err, &cut) {
-		c.stats.noise.Add(1)
-		c.opts.Logger.Warn("the last line was cut", "bytes", cut.Size)
+		c.report(&c.stats.noise, slog.LevelWarn, "the last line was cut", "bytes", cut.Size)
 	}
 	c.lost(err)
 }
