@@ -30,21 +30,11 @@ var neverSeen = map[string]string{
 	"model/safetyBuffering/updated":           "needs an answer of OpenAI's own service",
 	"modelProvider/authRecoveryStarted":       "a 401 with a token command as login is retried in silence",
 	"modelProvider/authRecoveryCompleted":     "a 401 with a token command as login is retried in silence",
-	"thread/realtime/started":                 "needs the realtime service",
-	"thread/realtime/closed":                  "needs the realtime service",
 	"item/fileChange/outputDelta":             "deprecated; Codex no longer sends it",
 	"item/mcpToolCall/progress":               "Codex 0.160.1 gives MCP servers no progress token",
 	"mcpServer/event/stream/notification":     "only for apps hosted by OpenAI",
 	"mcpServer/oauthLogin/completed":          "needs an OAuth login in a browser",
 	"thread/compacted":                        "deprecated; compaction shows as an item",
-	"thread/realtime/itemAdded":               "needs the realtime service",
-	"thread/realtime/item/started":            "needs the realtime service",
-	"thread/realtime/item/transcript/delta":   "needs the realtime service",
-	"thread/realtime/item/completed":          "needs the realtime service",
-	"thread/realtime/transcript/delta":        "needs the realtime service",
-	"thread/realtime/transcript/done":         "needs the realtime service",
-	"thread/realtime/outputAudio/delta":       "needs the realtime service",
-	"thread/realtime/sdp":                     "needs the realtime service",
 	"windows/worldWritableWarning":            "Windows alone",
 }
 
@@ -73,6 +63,10 @@ func TestEveryMessageThatCanBeProvokedFitsItsType(t *testing.T) {
 		t.Run("wire", func(t *testing.T) {
 			t.Parallel()
 			provokeByWire(t, j)
+		})
+		t.Run("voice", func(t *testing.T) {
+			t.Parallel()
+			provokeByVoice(t, j)
 		})
 	})
 	j.report(t)
