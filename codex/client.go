@@ -95,7 +95,7 @@ func connect(t Transport, o Options) *Client {
 	c.asks = newAsks(c)
 	c.trace = newTracer(o.Trace, &c.stats)
 	lines := wire.NewLineReader(t, o.MaxLine, c.hub.flush)
-	c.stream = wire.NewStream(lines, t, func() error { return nil }, (*receiver)(c), c.passed)
+	c.stream = wire.NewStream(lines, counting{t, &c.stats}, func() error { return nil }, (*receiver)(c), c.passed)
 	go c.write()
 	return c
 }
@@ -174,12 +174,24 @@ func (c *Client) torn(written int, err error) {
 	_ = c.transport.Kill()
 }
 
-// passed sees every line, on the goroutine that reads or writes it.
+// counting counts what goes out.
+type counting struct {
+	io.Writer
+	stats *counters
+}
+
+func (w counting) Write(line []byte) (int, error) {
+	n, err := w.Writer.Write(line)
+	w.stats.sentBytes.Add(uint64(n))
+	if err == nil {
+		w.stats.sent.Add(1)
+	}
+	return n, err
+}
+
+// passed sees every line, on the goroutine that reads it or is about to write it.
 func (c *Client) passed(line []byte, sent bool) {
-	if sent {
-		c.stats.sent.Add(1)
-		c.stats.sentBytes.Add(uint64(len(line)))
-	} else {
+	if !sent {
 		c.stats.received.Add(1)
 		c.stats.receivedBytes.Add(uint64(len(line)))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"strconv"
@@ -57,7 +58,8 @@ type outgoing struct {
 }
 
 // NewStream begins to read lines. out must write a whole line in one call or say how much it wrote; end ends the
-// connection below, after which lines and out fail. trace, if not nil, sees every line of both directions.
+// connection below, after which lines and out fail. trace, if not nil, sees every line of both directions, those sent before
+// they are written; a failed write is told to it as a line of text.
 func NewStream(lines *LineReader, out io.Writer, end func() error, to Receiver, trace func(line []byte, sent bool)) *Stream {
 	if trace == nil {
 		trace = func([]byte, bool) {}
@@ -234,8 +236,7 @@ func (o *objects) WriteObject(any) error {
 		if err != nil {
 			return err
 		}
-		s.responded, err = s.out.Write(line)
-		s.trace(line[:s.responded], true)
+		s.responded, err = s.write(line)
 		return err
 	}
 	out := s.req.ExtraFields[0].Value.(*outgoing)
@@ -245,9 +246,18 @@ func (o *objects) WriteObject(any) error {
 		out.frame.number(out.id)
 	}
 	var err error
-	out.written, err = s.out.Write(out.frame.line)
-	s.trace(out.frame.line[:out.written], true)
+	out.written, err = s.write(out.frame.line)
 	return err
+}
+
+// write shows the line to the trace first: its answer may be there before Write returns.
+func (s *Stream) write(line []byte) (int, error) {
+	s.trace(line, true)
+	n, err := s.out.Write(line)
+	if err != nil {
+		s.trace(fmt.Appendf(nil, "of the line before, %d bytes went out: %v", n, err), true)
+	}
+	return n, err
 }
 
 // Close is called by jsonrpc2 when either side has ended the connection.
