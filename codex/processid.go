@@ -3,6 +3,7 @@ package codex
 import (
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // ProcessID names one process, beyond the life of its pid: the pid may be used again, its start does not come back.
@@ -30,8 +31,8 @@ func (p ProcessID) Alive() bool {
 		return false
 	}
 	start, zombie, err := processStart(p.PID)
-	if err != nil {
-		return !isNoProcess(err)
+	if err != nil { // also where /proc is missing or hides what others run
+		return !isNoProcess(err) || syscall.Kill(p.PID, 0) != syscall.ESRCH
 	}
 	return !zombie && (p.Start == "" || start == p.Start)
 }
