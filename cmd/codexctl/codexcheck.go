@@ -43,4 +43,4 @@ func checkLogin(ctx context.Context, c *codex.Client) error {
 	return nil
 }
 
-var errNoLogin = errors.New("Codex has no login; run: codex login")
+var errNoLogin = errors.New("codex has no login; run: codex login")

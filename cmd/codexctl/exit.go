@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/codexctl/codexctl/cmd/codexctl/internal/view"
 )
 
 // exitCode is what the process ends with; topicExitCodes documents them.
@@ -54,7 +56,9 @@ func codeOf(err error) exitCode {
 	return exitFailed
 }
 
-// oneLine is an error's text as one line.
+// oneLine is an error's text as one line that a terminal can show: parts of it
+// may be words of Codex or of its model.
 func oneLine(err error) string {
-	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+	lines := strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' })
+	return view.Clean(strings.Join(lines, "; "))
 }

@@ -17,6 +17,8 @@ import (
 // or just ending. Codex takes up to several seconds to start on a busy machine.
 const ownerPatience = 60 * time.Second
 
+var errNoAnswer = &exitError{exitBusy, fmt.Errorf("the owner of this session did not answer within %s", ownerPatience)}
+
 // link is a stream to the owner of an identity: another process, or this one.
 type link struct {
 	*control.Conn
@@ -45,8 +47,7 @@ func newSite(s streams, key keyOptions) (site, error) {
 // join finds the owner, or becomes it with start. It waits for an owner that is
 // just starting.
 func join(ctx context.Context, at site, start func(context.Context) (*owner, error)) (*link, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, ownerPatience,
-		&exitError{exitBusy, fmt.Errorf("the owner of this session did not answer within %s", ownerPatience)})
+	ctx, cancel := context.WithTimeoutCause(ctx, ownerPatience, errNoAnswer)
 	defer cancel()
 	for {
 		// Nobody takes a while to answer here: it listens or it does not.

@@ -39,6 +39,9 @@ func (o *operateOptions) check() error {
 	if o.wait && o.detach {
 		return usageError("--wait and --detach exclude each other")
 	}
+	if o.detach && o.timeout > 0 {
+		return usageError("--timeout is kept by the command that follows the work; with --detach none does")
+	}
 	return o.codex.check()
 }
 
@@ -88,6 +91,9 @@ func (o *operateOptions) drive(ctx context.Context, at site, cmd control.Command
 		_ = show.note(value.Note)
 	}
 	if value.Operation == "" || (link.own == nil && !o.wait) {
+		if f.timeout > 0 {
+			_ = show.note("--timeout is not kept: another process does the work; --wait follows it")
+		}
 		return o.acknowledged(show, cmd, value)
 	}
 	if err := f.wait(ctx); err != nil {
@@ -102,14 +108,13 @@ func (o *operateOptions) drive(ctx context.Context, at site, cmd control.Command
 
 // join finds the owner or becomes it, here or in the background.
 func (o *operateOptions) join(ctx context.Context, at site, f *follower) (*link, error) {
-	if o.detach {
-		return join(ctx, at, func(ctx context.Context) (*owner, error) {
-			return nil, o.background(ctx, at)
-		})
-	}
-	return join(ctx, at, func(ctx context.Context) (*owner, error) {
+	start := func(ctx context.Context) (*owner, error) {
 		return becomeOwner(ctx, at, o.key.thread, o.codex, true, o.desk(f))
-	})
+	}
+	if o.detach {
+		start = func(ctx context.Context) (*owner, error) { return nil, o.background(ctx, at) }
+	}
+	return o.key.joined(join(ctx, at, start))
 }
 
 // acknowledged ends a command whose operation is not followed here.

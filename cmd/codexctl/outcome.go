@@ -9,10 +9,12 @@ import (
 
 // code is the exit code for the way the operation ended.
 func (f *follower) code() exitCode {
+	code := exitOK
 	if f.prompt && f.turn != nil {
-		return turnCode(f.turn)
+		code = turnCode(f.turn)
+	} else {
+		code = endCode(f.ended)
 	}
-	code := endCode(f.ended)
 	if f.timedOut && code != exitOK {
 		return exitTimeout
 	}

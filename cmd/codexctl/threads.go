@@ -143,9 +143,8 @@ func adoptThread(ctx context.Context, o *threadsOptions, thread string) (err err
 	if err != nil {
 		return err
 	}
-	link, err := join(ctx, at, func(ctx context.Context) (*owner, error) {
-		return becomeOwner(ctx, at, thread, o.codex, false, &desk{})
-	})
+	o.key.thread = thread
+	link, err := o.visit(ctx, at, o.key)
 	if err != nil {
 		return err
 	}
@@ -154,10 +153,9 @@ func adoptThread(ctx context.Context, o *threadsOptions, thread string) (err err
 	if err != nil {
 		return commandError(err)
 	}
-	if link.own == nil && value.Status.Thread != thread {
-		return &exitError{exitBusy, fmt.Errorf("process %d owns this session on another thread; end it first: codexctl stop --owner", value.Status.Owner.PID)}
+	if link.own != nil { // for this moment, only to adopt
+		value.Status.Owner = nil
 	}
-	value.Status.Owner = nil
 	if o.json {
 		return writeJSON(o.streams.out, value.Status)
 	}

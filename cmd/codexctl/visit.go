@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/codexctl/codexctl/codex"
@@ -19,9 +20,26 @@ func (o *operateOptions) visit(ctx context.Context, at site, key keyOptions) (*l
 	if err := needStored(ctx, at, key); err != nil {
 		return nil, err
 	}
-	return join(ctx, at, func(ctx context.Context) (*owner, error) {
+	return key.joined(join(ctx, at, func(ctx context.Context) (*owner, error) {
 		return becomeOwner(ctx, at, key.thread, o.codex, false, &desk{})
-	})
+	}))
+}
+
+// joined refuses an owner that works on another thread than the one asked for.
+func (o keyOptions) joined(l *link, err error) (*link, error) {
+	if err != nil || o.thread == "" || l.own != nil {
+		return l, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), ownerPatience)
+	defer cancel()
+	value, err := l.Do(ctx, control.Command{ID: commandID(), Name: control.Status}, nil)
+	if err == nil && value.Status.Thread != o.thread {
+		err = &exitError{exitBusy, fmt.Errorf("process %d owns this session on another thread; end it first: codexctl stop --owner", value.Status.Owner.PID)}
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.close())
+	}
+	return l, nil
 }
 
 // needStored fails with errNothingStored where neither an owner nor a stored
@@ -42,12 +60,17 @@ func needStored(ctx context.Context, at site, key keyOptions) error {
 // call connects to the owner and carries out one command. With no owner it is
 // control.ErrNoOwner; one that is just starting is waited for.
 func call(ctx context.Context, at site, cmd control.Command) (*control.Value, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, ownerPatience, errNoAnswer)
+	defer cancel()
 	link, err := join(ctx, at, func(context.Context) (*owner, error) { return nil, noOwner(at) })
 	if err != nil {
 		return nil, err
 	}
 	defer link.Close()
 	value, err := link.Do(ctx, cmd, nil)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	if err != nil {
 		return nil, commandError(err)
 	}

@@ -1,8 +1,6 @@
 package control
 
 import (
-	"strings"
-
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -85,7 +83,9 @@ func (t *translator) events(e worker.Event) []Payload {
 	case e.Elsewhere != nil:
 		return []Payload{&Warning{Code: "CHANGED_ELSEWHERE", Message: "another client of Codex changed the goal while it was being worked on"}}
 	case e.Request != nil:
-		return asked(e.Request.Params)
+		if a := AskedOf(e.Request.Params); a != nil {
+			return []Payload{a}
+		}
 	case e.Notification != nil:
 		return t.notification(e.Notification)
 	}
@@ -140,38 +140,6 @@ func (t *translator) notification(n protocol.Notification) []Payload {
 		return []Payload{&Warning{Code: "CONFIG", Message: n.Summary}}
 	}
 	return nil
-}
-
-// asked tells of a request that waits for an answer.
-func asked(params any) []Payload {
-	switch p := params.(type) {
-	case *protocol.CommandExecutionRequestApprovalParams:
-		return []Payload{&ApprovalAsked{Turn: p.TurnID, Item: p.ItemID, Asked: AskedOf(p)}}
-	case *protocol.FileChangeRequestApprovalParams:
-		return []Payload{&ApprovalAsked{Turn: p.TurnID, Item: p.ItemID, Asked: AskedOf(p)}}
-	case *protocol.PermissionsRequestApprovalParams:
-		return []Payload{&ApprovalAsked{Turn: p.TurnID, Item: p.ItemID, Asked: AskedOf(p)}}
-	}
-	return nil
-}
-
-// AskedOf says in one line what the params of an approval request ask for.
-func AskedOf(params any) string {
-	with := func(what string, reason *string) string {
-		if r := strings.TrimSpace(deref(reason)); r != "" {
-			what += " (" + r + ")"
-		}
-		return strings.Join(strings.Fields(what), " ")
-	}
-	switch p := params.(type) {
-	case *protocol.CommandExecutionRequestApprovalParams:
-		return with("run outside the sandbox: "+deref(p.Command), p.Reason)
-	case *protocol.FileChangeRequestApprovalParams:
-		return with("change files outside the workspace", p.Reason)
-	case *protocol.PermissionsRequestApprovalParams:
-		return with("widen the permissions", p.Reason)
-	}
-	return "something this version does not know"
 }
 
 func deref(s *string) string {
