@@ -25,7 +25,8 @@ type desk struct {
 
 func newDesk(t *testing.T, script codextest.Script) *desk {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+	bound := 90*time.Second + time.Duration(*replacements+*boundaries)*2*time.Second
+	ctx, cancel := context.WithTimeout(t.Context(), bound)
 	t.Cleanup(cancel)
 	model := codextest.StartModel(t, script)
 	d := &desk{T: t, ctx: ctx, model: model, home: codextest.TempHome(t, model, codextest.HomeOptions{}), state: t.TempDir(), dir: t.TempDir()}
