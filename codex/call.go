@@ -18,7 +18,7 @@ func Call[P, R any](ctx context.Context, c *Client, m protocol.ClientMethod[P, R
 	}
 	r, err := newRequest(c, m, params, opts)
 	r.done = make(chan struct{})
-	c.flight.add(r, err)
+	c.send(r, err)
 	select {
 	case <-r.done:
 	case <-ctx.Done():
@@ -39,7 +39,8 @@ func Call[P, R any](ctx context.Context, c *Client, m protocol.ClientMethod[P, R
 // long as no slot has to be waited for; see Options.MaxInFlight.
 func Dispatch[P, R any](c *Client, m protocol.ClientMethod[P, R], params P, opts ...CallOption) CallID {
 	r, err := newRequest(c, m, params, opts)
-	return c.flight.add(r, err)
+	c.send(r, err)
+	return r.id
 }
 
 // Withdraw takes back a request that [Dispatch] queued, if no byte of it was written yet, and reports whether it did. Its

@@ -28,6 +28,7 @@ type Client struct {
 	trace     *tracer
 	stats     counters
 	server    ServerInfo
+	direct    bool // callers may write for themselves
 
 	mu     sync.Mutex
 	reason error // why the client itself ended the connection
@@ -95,7 +96,9 @@ func connect(t Transport, o Options) *Client {
 	c.asks = newAsks(c)
 	c.trace = newTracer(o.Trace, &c.stats)
 	lines := wire.NewLineReader(t, o.MaxLine, c.hub.flush)
-	c.stream = wire.NewStream(lines, counting{t, &c.stats}, func() error { return nil }, (*receiver)(c), c.passed)
+	_, try := t.(wire.TryWriter)
+	c.direct = try && c.trace == nil
+	c.stream = wire.NewStream(lines, counting{t, &c.stats}, (*receiver)(c), c.passed)
 	go c.write()
 	return c
 }
@@ -144,7 +147,7 @@ func (c *Client) introduce(ctx context.Context) error {
 // write is the only goroutine that writes to the app-server.
 func (c *Client) write() {
 	defer close(c.written)
-	for {
+	for ; ; c.flight.rested() {
 		answer, r, ok := c.flight.take()
 		switch {
 		case !ok:
@@ -152,9 +155,11 @@ func (c *Client) write() {
 		case answer != nil:
 			_ = c.transport.SetWriteDeadline(time.Now().Add(c.opts.CallTimeout))
 			answer()
+			_ = c.transport.SetWriteDeadline(time.Time{})
 		default:
 			_ = c.transport.SetWriteDeadline(r.deadline)
 			id, n, err := c.stream.Send(r.frame, r)
+			_ = c.transport.SetWriteDeadline(time.Time{}) // for callers who write for themselves
 			if err != nil {
 				c.flight.unwritten(r, n, err)
 				c.torn(n, err)
@@ -163,6 +168,25 @@ func (c *Client) write() {
 			c.flight.wrote(r, id)
 		}
 	}
+}
+
+// send takes a request in. When nothing else is to be written and the line is short, the caller writes it for itself: waking
+// the writer costs more than the write. It never waits for the app-server to read.
+func (c *Client) send(r *request, unfit error) {
+	short := c.direct && unfit == nil && r.frame.Len() <= atomicWrite
+	if !c.flight.add(r, unfit, short) {
+		return
+	}
+	switch id, err := c.stream.TrySend(r.frame, r); {
+	case err == nil:
+		c.flight.wrote(r, id)
+	case errors.Is(err, wire.ErrWouldWait):
+		c.flight.handBack(r)
+		return
+	default:
+		c.flight.unwritten(r, 0, err)
+	}
+	c.flight.rested()
 }
 
 // torn ends the connection when a line went out in part: whatever follows would be read as its end.
@@ -187,6 +211,15 @@ func (w counting) Write(line []byte) (int, error) {
 		w.stats.sent.Add(1)
 	}
 	return n, err
+}
+
+func (w counting) TryWrite(line []byte) error {
+	err := w.Writer.(wire.TryWriter).TryWrite(line)
+	if err == nil {
+		w.stats.sentBytes.Add(uint64(len(line)))
+		w.stats.sent.Add(1)
+	}
+	return err
 }
 
 // passed sees every line, on the goroutine that reads it or is about to write it.

@@ -30,6 +30,7 @@ type flight struct {
 	ready   []*request // have a slot, in the order in which they are to be written
 	busy    int        // slots taken: by requests that are ready, being written, or sent
 	answers []func()   // write the answer to a server request; they need no slot
+	writes  bool       // somebody is writing: the writer, or a caller for itself
 	work    chan struct{}
 	over    bool // the writer is to end
 }
@@ -43,7 +44,10 @@ func newFlight(slots int, stats *counters) *flight {
 
 // add takes a request in. The order of the calls is the order on the wire as far as slots are free, and for the requests
 // of one thread always. A request that could not be encoded comes with the error and ends at once.
-func (f *flight) add(r *request, unfit error) CallID {
+//
+// If it is the only thing to be written and may be written by its caller, mine is true: its phase is writing, and the
+// caller goes on with wrote, unwritten or handBack.
+func (f *flight) add(r *request, unfit error, short bool) (mine bool) {
 	f.mu.Lock()
 	f.last++
 	r.id = f.last
@@ -55,14 +59,51 @@ func (f *flight) add(r *request, unfit error) CallID {
 		r.phase = finished
 		f.mu.Unlock()
 		f.finished(r)
-		return r.id
+		return false
 	}
 	f.live[r.id] = r
 	r.timer = time.AfterFunc(time.Until(r.deadline), func() { f.expire(r) })
 	f.queue.add(r)
 	f.admitLocked()
+	mine = short && !f.writes && r.phase == admitted && len(f.ready) == 1 && len(f.answers) == 0
+	if mine {
+		f.ready = f.ready[:0]
+		r.phase = writing
+		f.writes = true
+	} else if len(f.ready) > 0 {
+		f.wakeLocked()
+	}
 	f.mu.Unlock()
-	return r.id
+	return mine
+}
+
+// handBack gives a request whose caller could not write it to the writer, in its old place.
+func (f *flight) handBack(r *request) {
+	f.mu.Lock()
+	if r.phase == writing {
+		r.phase = admitted
+		f.ready = slices.Insert(f.ready, 0, r)
+	}
+	err := f.ended
+	f.restLocked()
+	f.mu.Unlock()
+	if err != nil {
+		f.settle(r, r.failure(NotSent, err), admitted)
+	}
+}
+
+// rested is called by a caller who has written for itself.
+func (f *flight) rested() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.restLocked()
+}
+
+func (f *flight) restLocked() {
+	f.writes = false
+	if len(f.ready) > 0 || len(f.answers) > 0 || f.over {
+		f.wakeLocked()
+	}
 }
 
 // admitLocked gives free slots to those that wait for one.
@@ -80,7 +121,6 @@ func (f *flight) admitLocked() {
 		r.phase = admitted
 		f.busy++
 		f.ready = append(f.ready, r)
-		f.wakeLocked()
 	}
 }
 
@@ -106,24 +146,26 @@ func (f *flight) answer(write func()) bool {
 // take waits for the next thing to be written: an answer, or a request whose phase is writing from now on. It is false
 // when there will be none.
 func (f *flight) take() (answer func(), r *request, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for {
-		f.mu.Lock()
 		switch {
 		case f.over:
-			f.mu.Unlock()
 			return nil, nil, false
+		case f.writes: // a caller, who wakes us when it is done
 		case len(f.answers) > 0:
 			answer, f.answers = f.answers[0], f.answers[1:]
-			f.mu.Unlock()
+			f.writes = true
 			return answer, nil, true
 		case len(f.ready) > 0:
 			r, f.ready = f.ready[0], f.ready[1:]
 			r.phase = writing
-			f.mu.Unlock()
+			f.writes = true
 			return nil, r, true
 		}
 		f.mu.Unlock()
 		<-f.work
+		f.mu.Lock()
 	}
 }
 
@@ -208,6 +250,9 @@ func (f *flight) settle(r *request, outcome *Reply, in ...phase) bool {
 func (f *flight) freeLocked() {
 	f.busy--
 	f.admitLocked()
+	if len(f.ready) > 0 {
+		f.wakeLocked()
+	}
 }
 
 // retry lets a read that an overloaded server refused rest and go again. It is false when it is too late for that, or was
@@ -232,6 +277,7 @@ func (f *flight) retry(r *request, refusal *RPCError) bool {
 			r.phase = waiting
 			f.queue.add(r)
 			f.admitLocked()
+			f.wakeLocked()
 		}
 	})
 	return true

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/codexctl/codexctl/codex/internal/wire"
 )
 
 // drainTime is how long the pipes are still read after the app-server is gone. Whatever it wrote is there already; only a
@@ -42,6 +44,7 @@ type process struct {
 	cmd    *exec.Cmd
 	id     ProcessID
 	stdin  *os.File
+	raw    syscall.RawConn // of stdin
 	stdout *os.File
 	stderr tail
 	reaped atomic.Bool
@@ -90,7 +93,11 @@ func spawn(ctx context.Context, path string, o *Options) (*process, error) {
 		}
 		return nil, fmt.Errorf("start %s app-server: %w", path, err)
 	}
-	p := &process{cmd: cmd, stdin: in, stdout: out, done: make(chan struct{})}
+	raw, err := in.SyscallConn()
+	if err != nil {
+		panic("codex: a pipe is no file: " + err.Error())
+	}
+	p := &process{cmd: cmd, stdin: in, raw: raw, stdout: out, done: make(chan struct{})}
 	// The child cannot vanish before it is waited for, so its start time is there to be read.
 	if p.id, err = IdentifyProcess(cmd.Process.Pid); err != nil {
 		p.id = ProcessID{PID: cmd.Process.Pid}
@@ -128,7 +135,28 @@ func (p *process) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func (p *process) Write(b []byte) (int, error)        { return p.stdin.Write(b) }
+func (p *process) Write(b []byte) (int, error) { return p.stdin.Write(b) }
+
+// TryWrite relies on the pipe: a write of at most atomicWrite bytes goes in whole or not at all.
+func (p *process) TryWrite(b []byte) (err error) {
+	failed := p.raw.Write(func(fd uintptr) bool {
+		for {
+			if _, err = syscall.Write(int(fd), b); err != syscall.EINTR {
+				return true // done, whatever came of it: we do not wait
+			}
+		}
+	})
+	switch {
+	case failed != nil:
+		return failed
+	case err == syscall.EAGAIN:
+		return wire.ErrWouldWait
+	case err != nil:
+		return os.NewSyscallError("write", err)
+	}
+	return nil
+}
+
 func (p *process) SetWriteDeadline(t time.Time) error { return p.stdin.SetWriteDeadline(t) }
 func (p *process) CloseWrite() error                  { return p.stdin.Close() }
 func (p *process) Terminate() error                   { return p.signal(syscall.SIGTERM) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -114,6 +115,39 @@ func TestServerThatStopsReadingGetsNoHalfLine(t *testing.T) {
 	}
 	if torn == 0 || frames(t, peer, mutating) != 0 {
 		t.Errorf("outcomes %v", got)
+	}
+}
+
+func TestRequestsKeepTheirOrderWhenThePipeIsFull(t *testing.T) {
+	const times = 3000
+	c, peer := process(t, codex.Options{MaxInFlight: 2 * times}, codextest.On(mutating).Answer(answer))
+	s := c.Subscribe(codex.SubscribeOptions{Replies: true})
+	pid := c.Server().Process.PID
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for n := range times {
+		setGoal(c, fmt.Sprint(n))
+	}
+	if s := c.Stats(); s.InFlight == times || s.InFlight == 0 {
+		t.Errorf("%d of %d requests fit into the pipe", s.InFlight, times)
+	}
+	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	for range times {
+		if e := next(t, s); e.Reply.Err != nil {
+			t.Fatal(e.Reply.Err)
+		}
+	}
+	all, err := peer.Messages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, m := range all[2:] {
+		if want := fmt.Sprintf(`{"objective":"%d","threadId":"T"}`, n); string(m.Params) != want {
+			t.Fatalf("request %d carries %s", n, m.Params)
+		}
 	}
 }
 

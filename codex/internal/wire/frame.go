@@ -28,6 +28,9 @@ func NewFrame(method string, params []byte) *Frame {
 	return &Frame{buf: buf, line: buf[headroom:]}
 }
 
+// Len is the most bytes that the line takes with any id.
+func (f *Frame) Len() int { return len(f.buf) }
+
 // number puts the id in. A frame that is sent again takes its new id in the same way.
 func (f *Frame) number(id uint64) {
 	var digits [20]byte

@@ -9,43 +9,40 @@ import (
 	"log"
 	"strconv"
 	"sync"
-	"sync/atomic"
 
 	"github.com/sourcegraph/jsonrpc2"
 )
 
 // Stream is the line stream beneath a jsonrpc2 connection, and the only user of that connection. jsonrpc2 numbers the
-// requests, keeps those that wait for a response, matches responses to them and clears up when the connection ends.
+// requests, keeps the books of those that wait, takes the answers to the server's requests and ends with the connection.
+// Notifications and server requests pass it by. Of a response it sees a stub with the id, on a goroutine of its own, after
+// the receiver has got the payload: as it comes it would decode each response three times before anybody hears of it.
 //
-// Send, Notify, Answer and Refuse are for one goroutine, the writing one; GiveUp and Close for any.
+// Send, TrySend, Notify, Answer and Refuse are for one goroutine at a time; GiveUp and Close for any.
 type Stream struct {
 	conn  *jsonrpc2.Conn
-	ready chan struct{} // closed once conn is set
 	lines *LineReader
 	out   io.Writer
-	end   func() error
 	to    Receiver
 	trace func(line []byte, sent bool)
-
-	// What jsonrpc2 is being shown. Used by the reading goroutine only.
-	now   Envelope
-	owned bool
-	long  *LineTooLongError
-	stub  []byte
-	lost  bool
 
 	// What jsonrpc2 is about to write. Used inside its send lock only.
 	req  *jsonrpc2.Request
 	resp *jsonrpc2.Response
 
-	responded int // bytes of the last answer that went out; the writing goroutine only
+	responded int      // bytes of the last answer that went out; used by the one that writes
+	telling   []uint64 // what is left of a batch of over; used by jsonrpc2's reading goroutine only
 
-	issued atomic.Uint64 // ids below it have been used
-
-	mu       sync.Mutex
-	givenUp  []uint64 // requests to be cleared from jsonrpc2's table
-	clearing bool     // the reading goroutine only: a given up request is being cleared
+	mu      sync.Mutex
+	waiting map[uint64]any // the tags of the requests that wait for a response, by id
+	issued  uint64         // ids below it have been used
+	over    []uint64       // requests that wait no longer, of which jsonrpc2 is to be told
+	ended   bool
+	news    chan struct{} // has a token when over is long or ended is set
 }
+
+// overBatch is how many requests that are over jsonrpc2 is told of at a time. Telling costs it more than the rest of a call.
+const overBatch = 32
 
 // tagField carries an outgoing line through jsonrpc2. It is never written.
 const tagField = "outgoing"
@@ -55,23 +52,39 @@ type outgoing struct {
 	tag     any
 	id      uint64
 	written int
+	try     bool
 }
 
-// NewStream begins to read lines. out must write a whole line in one call or say how much it wrote; end ends the
-// connection below, after which lines and out fail. trace, if not nil, sees every line of both directions, those sent before
-// they are written; a failed write is told to it as a line of text.
-func NewStream(lines *LineReader, out io.Writer, end func() error, to Receiver, trace func(line []byte, sent bool)) *Stream {
+// NewStream begins to read lines, which must fail when the connection below has ended. out must write a whole line in one
+// call or say how much it wrote. trace, if not nil, sees every line of both directions, those sent before they are written;
+// a failed write is told to it as a line of text.
+func NewStream(lines *LineReader, out io.Writer, to Receiver, trace func(line []byte, sent bool)) *Stream {
 	if trace == nil {
 		trace = func([]byte, bool) {}
 	}
-	s := &Stream{lines: lines, out: out, end: end, to: to, trace: trace, ready: make(chan struct{})}
-	s.conn = jsonrpc2.NewConn(context.Background(), (*objects)(s), (*handler)(s),
+	s := &Stream{lines: lines, out: out, to: to, trace: trace, waiting: make(map[uint64]any), news: make(chan struct{}, 1)}
+	s.conn = jsonrpc2.NewConn(context.Background(), (*objects)(s), unused{},
 		jsonrpc2.OnSend(func(req *jsonrpc2.Request, resp *jsonrpc2.Response) { s.req, s.resp = req, resp }),
-		jsonrpc2.OnRecv(s.received),
-		jsonrpc2.SetLogger(log.New(io.Discard, "", 0)), // it would log what Stray reports
+		jsonrpc2.SetLogger(log.New(io.Discard, "", 0)),
 	)
-	close(s.ready)
+	go s.read()
 	return s
+}
+
+// ErrWouldWait says that nothing was written because the write would have had to wait.
+var ErrWouldWait = errors.New("the write would have to wait")
+
+// TryWriter is an output that can write a line without waiting.
+type TryWriter interface {
+	// TryWrite writes all of p, or nothing and returns [ErrWouldWait], or fails without having written.
+	TryWrite(p []byte) error
+}
+
+// TrySend is [Stream.Send] for an output that is a [TryWriter]: it does not wait. The trace does not see the line.
+func (s *Stream) TrySend(f *Frame, tag any) (id uint64, err error) {
+	o := &outgoing{frame: f, tag: tag, try: true}
+	_, err = s.conn.DispatchCall(context.Background(), "", nil, jsonrpc2.ExtraField(tagField, o))
+	return o.id, err
 }
 
 // Send writes f as a request. written is how many bytes went out when it failed; it is 0 when the connection had ended.
@@ -100,22 +113,16 @@ func (s *Stream) Refuse(id []byte, code int64, message string) (written int, err
 	return s.respond(&jsonrpc2.Response{ID: parseID(id), Error: &jsonrpc2.Error{Code: code, Message: message}})
 }
 
-// respond must not run twice at a time.
 func (s *Stream) respond(resp *jsonrpc2.Response) (written int, err error) {
 	s.responded = 0
 	err = s.conn.SendResponse(context.Background(), resp)
 	return s.responded, err
 }
 
-// GiveUp clears a request that waits for no response any more. jsonrpc2 keeps it until it sees a response, so it is shown
-// one at the next occasion.
-func (s *Stream) GiveUp(id uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.givenUp = append(s.givenUp, id)
-}
+// GiveUp forgets a request that waits for its response no longer. If that comes after all it is a stray one.
+func (s *Stream) GiveUp(id uint64) { s.settle(id) }
 
-// Close ends the connection. The receiver's Lost has been called, or will be, when the reading goroutine notices.
+// Close ends jsonrpc2's part. The receiver's Lost is called when the lines have come to their end.
 func (s *Stream) Close() error {
 	if err := s.conn.Close(); !errors.Is(err, jsonrpc2.ErrClosed) {
 		return err
@@ -123,108 +130,125 @@ func (s *Stream) Close() error {
 	return nil
 }
 
-// objects is the face that the stream shows to jsonrpc2.
-type objects Stream
+// settle takes a request off the books, and reports whether it was on them.
+func (s *Stream) settle(id uint64) (tag any, waited bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	tag, waited = s.waiting[id]
+	if waited {
+		delete(s.waiting, id)
+		if s.over = append(s.over, id); len(s.over) >= overBatch {
+			s.wakeLocked()
+		}
+	}
+	return tag, waited
+}
 
-// ReadObject serves every frame that is none of jsonrpc2's business and then fills v with the stub of one that is.
-func (o *objects) ReadObject(v any) error {
-	s := (*Stream)(o)
-	<-s.ready
-	if s.lost {
-		return io.EOF
+func (s *Stream) wakeLocked() {
+	select {
+	case s.news <- struct{}{}:
+	default:
 	}
-	if id, ok := s.nextGivenUp(); ok {
-		s.clearing = true
-		return s.show(v, append(strconv.AppendUint(append(s.stub[:0], `{"id":`...), id, 10), `,"result":null}`...))
-	}
-	s.clearing = false
+}
+
+// read hands every line to the receiver, in wire order.
+func (s *Stream) read() {
+	var e Envelope
 	for {
 		line, owned, err := s.lines.Next()
-		s.owned, s.long = owned, nil
+		var long *LineTooLongError
 		switch {
 		case err == nil && len(line) == 0:
-			continue
 		case err == nil:
 			s.trace(line, false)
-			if s.now.guess(line) && s.to.Notification(&s.now, true) {
+			if e.guess(line) && s.to.Notification(&e, true) {
 				continue
 			}
-			if err = s.now.Scan(line); err != nil {
+			if err := e.Scan(line); err != nil {
 				s.to.Noise(line, err)
 				continue
 			}
-		case errors.As(err, &s.long):
-			if s.now.ScanPrefix(s.long.Prefix) != nil {
-				s.to.TooLong(nil, nil, s.long)
-				continue
-			}
-			if s.now.Kind == Notification || s.now.Kind == Request {
-				s.to.TooLong(nil, &s.now, s.long)
-				continue
-			}
+			s.hand(&e, owned)
+		case errors.As(err, &long):
+			s.handLong(&e, long)
 		default:
-			s.lost = true
 			s.to.Lost(err)
-			return io.EOF // jsonrpc2 closes quietly
-		}
-		switch s.now.Kind {
-		case Notification:
-			s.to.Notification(&s.now, false)
-		case Request:
-			return s.show(v, append(append(append(s.stub[:0], `{"id":`...), s.now.ID...), `,"method":"-"}`...))
-		default:
-			if c := s.now.ID[0]; c == '"' || c == '-' { // never ours
-				s.stray(false)
-				continue
-			}
-			return s.show(v, append(append(append(s.stub[:0], `{"id":`...), s.now.ID...), `,"result":null}`...))
+			s.mu.Lock()
+			s.ended = true
+			s.wakeLocked()
+			s.mu.Unlock()
+			return
 		}
 	}
 }
 
-func (s *Stream) show(v any, stub []byte) error {
-	s.stub = stub
-	return v.(json.Unmarshaler).UnmarshalJSON(stub)
-}
-
-func (s *Stream) nextGivenUp() (id uint64, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.givenUp) == 0 {
-		s.givenUp = nil
-		return 0, false
-	}
-	id, s.givenUp = s.givenUp[0], s.givenUp[1:]
-	return id, true
-}
-
-// received is called by jsonrpc2 between two ReadObject calls, on the same goroutine: wire order holds.
-func (s *Stream) received(req *jsonrpc2.Request, resp *jsonrpc2.Response) {
-	switch {
-	case resp == nil || s.clearing:
-	case req == nil:
-		s.stray(resp.ID.Num < s.issued.Load())
-	case s.long != nil:
-		s.to.TooLong(req.ExtraFields[0].Value.(*outgoing).tag, &s.now, s.long)
+func (s *Stream) hand(e *Envelope, owned bool) {
+	switch e.Kind {
+	case Notification:
+		s.to.Notification(e, false)
+	case Request:
+		s.to.Request(e)
 	default:
-		s.to.Reply(req.ExtraFields[0].Value.(*outgoing).tag, &s.now, s.owned)
+		if tag, waited, ours := s.match(e); waited {
+			s.to.Reply(tag, e, owned)
+		} else {
+			s.to.Stray(e, ours)
+		}
 	}
 }
 
-func (s *Stream) stray(ours bool) {
-	if s.long != nil {
-		s.to.TooLong(nil, &s.now, s.long)
+func (s *Stream) handLong(e *Envelope, long *LineTooLongError) {
+	if e.ScanPrefix(long.Prefix) != nil {
+		s.to.TooLong(nil, nil, long)
 		return
 	}
-	s.to.Stray(&s.now, ours)
+	var tag any
+	if e.Kind == Result || e.Kind == Failure {
+		tag, _, _ = s.match(e)
+	}
+	s.to.TooLong(tag, e, long)
 }
 
-// handler receives the server's requests from jsonrpc2.
-type handler Stream
+// match finds the request that a response is for. ours says that its id was used for one, now or before.
+func (s *Stream) match(e *Envelope) (tag any, waited, ours bool) {
+	id, err := strconv.ParseUint(string(e.ID), 10, 64)
+	if err != nil { // a string or a negative number, neither of which jsonrpc2 gives out
+		return nil, false, false
+	}
+	tag, waited = s.settle(id)
+	if !waited {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return nil, false, id < s.issued
+	}
+	return tag, true, true
+}
 
-func (h *handler) Handle(context.Context, *jsonrpc2.Conn, *jsonrpc2.Request) {
-	s := (*Stream)(h)
-	s.to.Request(&s.now)
+// objects is the face that the stream shows to jsonrpc2.
+type objects Stream
+
+// ReadObject fills v with the stub of a response to a request that is over. jsonrpc2 keeps each request until it has seen
+// one, also those that nobody waits for.
+func (o *objects) ReadObject(v any) error {
+	s := (*Stream)(o)
+	for len(s.telling) == 0 {
+		s.mu.Lock()
+		ended := s.ended
+		if len(s.over) >= overBatch {
+			s.telling, s.over = s.over, nil
+		}
+		s.mu.Unlock()
+		if ended {
+			return io.EOF
+		}
+		if len(s.telling) == 0 {
+			<-s.news
+		}
+	}
+	stub := append(make([]byte, 0, 64), `{"id":`...)
+	stub = append(strconv.AppendUint(stub, s.telling[0], 10), `,"result":null}`...)
+	s.telling = s.telling[1:]
+	return v.(json.Unmarshaler).UnmarshalJSON(stub)
 }
 
 // WriteObject writes what OnSend announced a moment before under the same lock. jsonrpc2's own encoding is passed by: it
@@ -240,13 +264,28 @@ func (o *objects) WriteObject(any) error {
 		return err
 	}
 	out := s.req.ExtraFields[0].Value.(*outgoing)
-	if !s.req.Notif {
-		out.id = s.req.ID.Num
-		s.issued.Store(out.id + 1)
-		out.frame.number(out.id)
+	if s.req.Notif {
+		var err error
+		out.written, err = s.write(out.frame.line)
+		return err
 	}
+	out.id = s.req.ID.Num
+	out.frame.number(out.id)
+	s.mu.Lock()
+	s.issued = out.id + 1
+	s.waiting[out.id] = out.tag
+	s.mu.Unlock()
 	var err error
-	out.written, err = s.write(out.frame.line)
+	if out.try {
+		err = s.out.(TryWriter).TryWrite(out.frame.line)
+	} else {
+		out.written, err = s.write(out.frame.line)
+	}
+	if err != nil { // jsonrpc2 forgets it too
+		s.mu.Lock()
+		delete(s.waiting, out.id)
+		s.mu.Unlock()
+	}
 	return err
 }
 
@@ -260,8 +299,20 @@ func (s *Stream) write(line []byte) (int, error) {
 	return n, err
 }
 
-// Close is called by jsonrpc2 when either side has ended the connection.
-func (o *objects) Close() error { return o.end() }
+// Close is called by jsonrpc2 when it has closed.
+func (o *objects) Close() error {
+	s := (*Stream)(o)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
+	s.wakeLocked()
+	return nil
+}
+
+// unused is the handler of requests that jsonrpc2 never gets to see.
+type unused struct{}
+
+func (unused) Handle(context.Context, *jsonrpc2.Conn, *jsonrpc2.Request) {}
 
 func answerLine(resp *jsonrpc2.Response) ([]byte, error) {
 	id := strconv.AppendInt(nil, int64(resp.ID.Num), 10)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -53,7 +54,7 @@ func talk(t *testing.T, maxLine int, script func(s *Stream, say func(string), he
 		theirIn, out := net.Pipe()
 		var written strings.Builder
 		go func() { _, _ = io.Copy(&written, theirIn) }()
-		s := NewStream(NewLineReader(in, maxLine, nil), out, func() error { return nil }, n, nil)
+		s := NewStream(NewLineReader(in, maxLine, nil), out, n, nil)
 		script(s, func(line string) {
 			if _, err := io.WriteString(theirOut, line+"\n"); err != nil {
 				t.Error(err)
@@ -124,11 +125,35 @@ func TestRequestThatWasGivenUpIsForgotten(t *testing.T) {
 		heard()
 		s.GiveUp(ids[0])
 		s.GiveUp(ids[1])
-		say(`{"id":2,"result":1}`) // at the next response the two are cleared from jsonrpc2's table
-		say(`{"id":0,"result":2}`) // so that these find nothing
+		say(`{"id":2,"result":1}`)
+		say(`{"id":0,"result":2}`) // finds nothing
 		say(`{"id":1,"result":3}`)
 	})
 	expect(t, got, `reply C 1 owned false`, `stray 0 ours true`, `stray 1 ours true`, `lost EOF`)
+}
+
+func TestBooksOfJSONRPC2DoNotGrow(t *testing.T) {
+	const times = 10 * overBatch
+	talk(t, 0, func(s *Stream, say func(string), heard func() string) {
+		for n := range times {
+			id, _, err := s.Send(NewFrame("m", nil), n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n%2 == 0 {
+				s.GiveUp(id)
+			} else {
+				say(fmt.Sprintf(`{"id":%d,"result":1}`, id))
+			}
+		}
+		heard()
+		if n := reflect.ValueOf(s.conn).Elem().FieldByName("pending").Len(); n >= overBatch {
+			t.Errorf("%d requests of %d are still on them", n, times)
+		}
+		if len(s.waiting) != 0 {
+			t.Errorf("%d requests wait", len(s.waiting))
+		}
+	})
 }
 
 func TestAnswersKeepTheServersIDs(t *testing.T) {
@@ -193,7 +218,7 @@ func TestTornWriteSaysHowMuchWentOut(t *testing.T) {
 	n := &notes{t: t, lost: make(chan struct{})}
 	in, theirs := net.Pipe()
 	broken := errors.New("broken")
-	s := NewStream(NewLineReader(in, 0, nil), writer(func(p []byte) (int, error) { return 5, broken }), func() error { return nil }, n, nil)
+	s := NewStream(NewLineReader(in, 0, nil), writer(func(p []byte) (int, error) { return 5, broken }), n, nil)
 	_, written, err := s.Send(NewFrame("m", nil), "A")
 	if written != 5 || !errors.Is(err, broken) {
 		t.Errorf("%d, %v", written, err)
