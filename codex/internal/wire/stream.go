@@ -156,7 +156,6 @@ func (s *Stream) read() {
 	var e Envelope
 	for {
 		line, owned, err := s.lines.Next()
-		var long *LineTooLongError
 		switch {
 		case err == nil && len(line) == 0:
 		case err == nil:
@@ -169,8 +168,7 @@ func (s *Stream) read() {
 				continue
 			}
 			s.hand(&e, owned)
-		case errors.As(err, &long):
-			s.handLong(&e, long)
+		case s.survives(&e, err):
 		default:
 			s.to.Lost(err)
 			s.mu.Lock()
@@ -197,16 +195,22 @@ func (s *Stream) hand(e *Envelope, owned bool) {
 	}
 }
 
-func (s *Stream) handLong(e *Envelope, long *LineTooLongError) {
+// survives reports a line that was too long; any other error is the end.
+func (s *Stream) survives(e *Envelope, err error) bool {
+	var long *LineTooLongError
+	if !errors.As(err, &long) {
+		return false
+	}
 	if e.ScanPrefix(long.Prefix) != nil {
 		s.to.TooLong(nil, nil, long)
-		return
+		return true
 	}
 	var tag any
 	if e.Kind == Result || e.Kind == Failure {
 		tag, _, _ = s.match(e)
 	}
 	s.to.TooLong(tag, e, long)
+	return true
 }
 
 // match finds the request that a response is for. ours says that its id was used for one, now or before.
