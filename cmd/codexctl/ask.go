@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"strings"
@@ -13,7 +12,7 @@ import (
 type question struct {
 	asked  string
 	answer chan<- bool
-	gone   <-chan struct{} // nobody waits for the answer any more
+	gone   context.Context // ends when nobody waits for the answer any more
 }
 
 // desk is where Codex's requests arrive: on a terminal they are put to the
@@ -23,13 +22,11 @@ func (o *operateOptions) desk(f *follower) *desk {
 		return &desk{}
 	}
 	questions := make(chan question)
-	f.questions = questions
-	f.answers = readLines(o.streams)
-	f.terminal = o.streams.err
+	f.questions, f.streams = questions, o.streams
 	return &desk{ask: func(ctx context.Context, asked string) (bool, error) {
 		answer := make(chan bool, 1)
 		select {
-		case questions <- question{asked: asked, answer: answer, gone: ctx.Done()}:
+		case questions <- question{asked: asked, answer: answer, gone: ctx}:
 		case <-ctx.Done():
 			return false, context.Cause(ctx)
 		}
@@ -42,19 +39,6 @@ func (o *operateOptions) desk(f *follower) *desk {
 	}}
 }
 
-// readLines reads the terminal for as long as the process lives: a read of it
-// cannot be called off.
-func readLines(s streams) <-chan string {
-	lines := make(chan string)
-	go func() {
-		in := bufio.NewScanner(s.in)
-		for in.Scan() {
-			lines <- in.Text()
-		}
-	}()
-	return lines
-}
-
 // nextQuestion is the queue of questions while none stands on the terminal.
 func (f *follower) nextQuestion() <-chan question {
 	if f.asking != nil {
@@ -63,37 +47,40 @@ func (f *follower) nextQuestion() <-chan question {
 	return f.questions
 }
 
-// withdrawn is closed when the question on the terminal has been settled elsewhere.
-func (f *follower) withdrawn() <-chan struct{} {
-	if f.asking == nil {
-		return nil
-	}
-	return f.asking.gone
-}
-
+// ask puts a question to the person. What was typed before is no answer to it.
 func (f *follower) ask(q question) {
 	f.asking = &q
 	_ = f.show.pause()
-	fmt.Fprintf(f.terminal, "Codex asks to %s\nAccept? [y/N] ", view.Clean(q.asked))
+	f.streams.tty.drain()
+	fmt.Fprintf(f.streams.err, "Codex asks to %s\nAccept? [y/N] ", view.Clean(q.asked))
+	answers := make(chan string, 1)
+	f.answers = answers
+	go func() {
+		line, err := f.streams.tty.line(q.gone)
+		switch {
+		case q.gone.Err() != nil:
+			answers <- withdrawn
+		case err != nil:
+			answers <- ""
+		default:
+			answers <- line
+		}
+	}()
 }
 
-// answered takes a line from the terminal. Lines nobody asked for are dropped.
+// withdrawn is no line that could be typed.
+const withdrawn = "\n"
+
+// answered takes what the person wrote: only a clear yes is one.
 func (f *follower) answered(line string) {
-	if f.asking == nil {
-		return
-	}
 	word := strings.ToLower(strings.TrimSpace(line))
-	f.settle(word == "y" || word == "yes", "")
-}
-
-func (f *follower) settle(accept bool, note string) {
-	f.asking.answer <- accept
-	f.asking = nil
-	if note != "" {
-		fmt.Fprintln(f.terminal, note)
+	if line == withdrawn {
+		fmt.Fprintln(f.streams.err, "settled elsewhere")
 	}
+	f.asking.answer <- word == "y" || word == "yes"
+	f.asking, f.answers = nil, nil
 	for _, e := range f.held {
-		_ = f.show.event(e)
+		f.display(e)
 	}
 	f.held = nil
 }

@@ -26,11 +26,12 @@ type follower struct {
 	deadline <-chan time.Time
 	tick     *time.Ticker
 
+	streams   streams
 	questions <-chan question // what the person at the terminal is asked; nil: nobody asks
-	answers   <-chan string   // lines they write
-	terminal  io.Writer       // where they are put
-	asking    *question       // the one that waits for a line
+	asking    *question       // the one that stands on the terminal
+	answers   <-chan string   // the line they write
 	held      []control.Event // what came while a question stood on the terminal
+	mute      error           // why events cannot be shown any more
 
 	sent      string // id of the command whose result is awaited
 	result    *control.CommandResult
@@ -77,7 +78,13 @@ var (
 // that comes before attach; later ones are for step.
 func (f *follower) heed(ctx context.Context) (early context.Context, stop func()) {
 	f.signals = make(chan os.Signal, 2)
-	signal.Notify(f.signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(s) { // nohup, or a script's background job
+			signal.Notify(f.signals, s)
+		}
+	}
+	// A pipe that nobody reads any more is an error to deal with, not an end.
+	signal.Ignore(syscall.SIGPIPE)
 	early, cancel := context.WithCancelCause(ctx)
 	go func() {
 		select {
@@ -161,6 +168,7 @@ func (f *follower) step(ctx context.Context) error {
 			return in.err
 		}
 		f.take(in.event)
+		return f.heard()
 	case <-f.tick.C:
 		if f.asking == nil {
 			_ = f.show.tick()
@@ -169,8 +177,6 @@ func (f *follower) step(ctx context.Context) error {
 		f.ask(q)
 	case line := <-f.answers:
 		f.answered(line)
-	case <-f.withdrawn():
-		f.settle(false, "settled elsewhere")
 	case <-f.deadline:
 		f.timedOut = true
 		return f.stop("time is up; pausing the goal and stopping")
@@ -187,12 +193,30 @@ func (f *follower) step(ctx context.Context) error {
 	return nil
 }
 
+func (f *follower) display(e control.Event) {
+	if err := f.show.event(e); err != nil && f.mute == nil {
+		f.mute = err
+	}
+}
+
+// heard ends work that nobody can be told of any more: in the owner it is
+// stopped, elsewhere it is left alone.
+func (f *follower) heard() error {
+	switch {
+	case f.mute == nil || f.stopping:
+		return nil
+	case f.link.own == nil:
+		return f.mute
+	}
+	return f.stop("the output is closed; stopping")
+}
+
 // take shows an event and remembers what matters.
 func (f *follower) take(e control.Event) {
 	if f.asking != nil {
 		f.held = append(f.held, e)
 	} else {
-		_ = f.show.event(e)
+		f.display(e)
 	}
 	switch p := e.Payload.(type) {
 	case *control.CommandResult:

@@ -133,9 +133,9 @@ func (o *goalOptions) touch(ctx context.Context, at site, cmd control.Command) (
 		return err
 	}
 	defer func() { err = errors.Join(err, link.close()) }()
-	value, err := link.Do(ctx, cmd, nil)
+	value, err := link.ask(ctx, cmd)
 	if err != nil {
-		return o.explain(ctx, at, link, commandError(err))
+		return o.explain(ctx, at, link, err)
 	}
 	return o.print(value, nil)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -59,12 +60,11 @@ func (o keyOptions) resolve(s streams) (worker.Identity, error) {
 	return worker.Identify(key, nil)
 }
 
-// gitTop is the top level of the work tree that dir is in, or dir itself. It
-// looks for .git, which is a file in linked work trees and submodules, and needs
+// gitTop is the top level of the work tree that dir is in, or dir itself. It needs
 // no git.
 func gitTop(dir string) string {
 	for at := dir; ; {
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+		if isGit(filepath.Join(at, ".git")) {
 			return at
 		}
 		parent := filepath.Dir(at)
@@ -73,6 +73,18 @@ func gitTop(dir string) string {
 		}
 		at = parent
 	}
+}
+
+// isGit reports whether path makes its directory a work tree, as git sees it: a
+// repository, or the file that stands for one in linked work trees and
+// submodules. The name alone says nothing: while it runs a command in its sandbox,
+// 0.160.1 keeps an empty .git in directories that have none, /tmp among them.
+func isGit(path string) bool {
+	if _, err := os.Stat(filepath.Join(path, "HEAD")); err == nil {
+		return true
+	}
+	content, err := os.ReadFile(path)
+	return err == nil && strings.HasPrefix(string(content), "gitdir:")
 }
 
 // stateDir is where journals, locks and sockets are kept; environmentTopic

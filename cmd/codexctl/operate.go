@@ -103,6 +103,9 @@ func (o *operateOptions) drive(ctx context.Context, at site, cmd control.Command
 		return err
 	}
 	result := o.result(f)
+	if f.mute != nil {
+		result = &exitError{exitStopped, f.mute}
+	}
 	return errors.Join(result, f.stay(ctx))
 }
 

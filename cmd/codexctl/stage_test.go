@@ -20,7 +20,7 @@ import (
 
 // patience bounds every wait for a condition in a script; nothing is asserted
 // about how long anything takes.
-const patience = 60 * time.Second
+const patience = 120 * time.Second
 
 // troupe is what a test script has going: a scripted model with its gates, and
 // processes in the background.
@@ -80,7 +80,9 @@ func (t *troupe) playOf(text string) (codextest.Script, error) {
 		case "say":
 			reply = append(reply, codextest.Text(rest))
 		case "hold":
-			t.gates[rest] = codextest.NewGate()
+			if t.gates[rest] == nil {
+				t.gates[rest] = codextest.NewGate()
+			}
 			reply = append(reply, t.gates[rest])
 		case "run":
 			reply = append(reply, codextest.Exec(rest))
@@ -132,6 +134,7 @@ func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args 
 // model FILE [KEY=VALUE …]: a scripted model plays FILE, and Codex is configured for it.
 func cmdModel(ts *testscript.TestScript, _ bool, args []string) {
 	t := troupeOf(ts)
+	t.gates = map[string]*codextest.Gate{}
 	script, err := t.playOf(ts.ReadFile(args[0]))
 	ts.Check(err)
 	if t.model != nil {

@@ -62,9 +62,9 @@ func (o *statusOptions) snapshot(ctx context.Context, at site) (s *control.Snaps
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, link.close()) }()
-	value, err := link.Do(ctx, control.Command{ID: commandID(), Name: control.Status}, nil)
+	value, err := link.ask(ctx, control.Command{ID: commandID(), Name: control.Status})
 	if err != nil {
-		return nil, commandError(err)
+		return nil, err
 	}
 	if link.own != nil { // for this moment, only to look
 		value.Status.Owner = nil

@@ -3,8 +3,6 @@ package main
 import (
 	"io"
 	"os"
-
-	"golang.org/x/term"
 )
 
 // streams is where a command reads and writes. Results go to out, everything
@@ -17,33 +15,8 @@ type streams struct {
 	tty terminal
 }
 
-// terminal says which streams are one, and how to ask for its size.
-type terminal struct {
-	in, out, err bool
-	columns      func() int // of the terminal; 0 is not known
-}
-
 func systemStreams() streams {
-	out := int(os.Stdout.Fd())
-	return streams{
-		in:  os.Stdin,
-		out: os.Stdout,
-		err: os.Stderr,
-		env: os.Getenv,
-		tty: terminal{
-			in:  term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stderr.Fd())),
-			out: term.IsTerminal(out),
-			err: term.IsTerminal(int(os.Stderr.Fd())),
-			columns: func() int {
-				for _, fd := range []int{out, int(os.Stderr.Fd())} {
-					if columns, _, err := term.GetSize(fd); err == nil {
-						return columns
-					}
-				}
-				return 0
-			},
-		},
-	}
+	return streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv, tty: systemTerminal()}
 }
 
 // colour reports whether output may be coloured: on a terminal that can, unless

@@ -149,9 +149,9 @@ func adoptThread(ctx context.Context, o *threadsOptions, thread string) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, link.close()) }()
-	value, err := link.Do(ctx, control.Command{ID: commandID(), Name: control.Status}, nil)
+	value, err := link.ask(ctx, control.Command{ID: commandID(), Name: control.Status})
 	if err != nil {
-		return commandError(err)
+		return err
 	}
 	if link.own != nil { // for this moment, only to adopt
 		value.Status.Owner = nil

@@ -30,9 +30,7 @@ func (o keyOptions) joined(l *link, err error) (*link, error) {
 	if err != nil || o.thread == "" || l.own != nil {
 		return l, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), ownerPatience)
-	defer cancel()
-	value, err := l.Do(ctx, control.Command{ID: commandID(), Name: control.Status}, nil)
+	value, err := l.ask(context.Background(), control.Command{ID: commandID(), Name: control.Status})
 	if err == nil && value.Status.Thread != o.thread {
 		err = &exitError{exitBusy, fmt.Errorf("process %d owns this session on another thread; end it first: codexctl stop --owner", value.Status.Owner.PID)}
 	}
@@ -60,18 +58,24 @@ func needStored(ctx context.Context, at site, key keyOptions) error {
 // call connects to the owner and carries out one command. With no owner it is
 // control.ErrNoOwner; one that is just starting is waited for.
 func call(ctx context.Context, at site, cmd control.Command) (*control.Value, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, ownerPatience, errNoAnswer)
-	defer cancel()
 	link, err := join(ctx, at, func(context.Context) (*owner, error) { return nil, noOwner(at) })
 	if err != nil {
 		return nil, err
 	}
 	defer link.Close()
-	value, err := link.Do(ctx, cmd, nil)
-	if ctx.Err() != nil {
+	return link.ask(ctx, cmd)
+}
+
+// ask carries out one command. An owner that does not answer, because it was
+// suspended say, is not waited for without an end.
+func (l *link) ask(ctx context.Context, cmd control.Command) (*control.Value, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, ownerPatience, errNoAnswer)
+	defer cancel()
+	value, err := l.Do(ctx, cmd, nil)
+	switch {
+	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	}
-	if err != nil {
+	case err != nil:
 		return nil, commandError(err)
 	}
 	return value, nil
