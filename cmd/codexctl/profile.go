@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -81,8 +82,14 @@ func literal(v any) (string, error) {
 		// Every JSON string is a basic string of TOML.
 		b, err := json.Marshal(v)
 		return string(b), err
-	case bool, int64, float64:
+	case bool, int64:
 		return fmt.Sprint(v), nil
+	case float64:
+		text := strconv.FormatFloat(v, 'g', -1, 64)
+		if !strings.ContainsAny(text, ".eIN") {
+			text += ".0" // TOML tells 1.0 and 1 apart
+		}
+		return strings.ToLower(text), nil
 	case time.Time:
 		return v.Format(time.RFC3339Nano), nil
 	case []any:

@@ -14,6 +14,7 @@ func TestProfileIsHandedOverEntryByEntry(t *testing.T) {
 	content := `
 model = "gpt-5.5"
 notify = ["say", "it \"aloud\""]
+temperature = 1.0
 [features]
 goals = true
 [model_providers.mine]
@@ -33,6 +34,7 @@ command = "x"
 		"-c", `model_providers.mine.base_url="http://localhost"`,
 		"-c", "model_providers.mine.request_max_retries=0",
 		"-c", `notify=["say","it \"aloud\""]`,
+		"-c", "temperature=1.0",
 	}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)

@@ -177,7 +177,7 @@ func TestRecordThatCannotBeWrittenChangesNothing(t *testing.T) {
 }
 
 func TestTruncationAtEveryByteLosesNothingBeforeIt(t *testing.T) {
-	_, content := newLog(t, 6)
+	_, content := newLog(t, 3)
 	ends := frameEnds(content)
 	path := filepath.Join(t.TempDir(), "state", "log")
 	for size := range len(content) {
@@ -233,7 +233,7 @@ func TestGarbageBehindTheLastRecordIsDropped(t *testing.T) {
 }
 
 func TestFlippedBitIsTornInTheLastRecordAndCorruptBefore(t *testing.T) {
-	_, content := newLog(t, 4)
+	_, content := newLog(t, 3)
 	ends := frameEnds(content)
 	last := ends[len(ends)-2]
 	path := filepath.Join(t.TempDir(), "state", "log")
@@ -248,7 +248,7 @@ func TestFlippedBitIsTornInTheLastRecordAndCorruptBefore(t *testing.T) {
 					t.Fatalf("bit %#x at %d: %v", bit, at, err)
 				}
 				log.Close()
-				checkSteps(t, records, 3)
+				checkSteps(t, records, 2)
 				if !torn.Dropped() {
 					t.Fatalf("bit %#x at %d: nothing reported", bit, at)
 				}
