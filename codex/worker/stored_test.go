@@ -111,6 +111,7 @@ func TestAThreadThatNeverHadATurnIsStartedAnew(t *testing.T) {
 func TestAPromptWhoseOwnerDiedIsFoundByItsOwnID(t *testing.T) {
 	t.Parallel()
 	gate := codextest.NewGate()
+	defer gate.Open()
 	d := newDesk(t, codextest.Always(codextest.Reply{codextest.Text("Working"), gate}))
 	tap := &wiretap{}
 	d.opts.Codex.Trace = tap
@@ -122,15 +123,35 @@ func TestAPromptWhoseOwnerDiedIsFoundByItsOwnID(t *testing.T) {
 		}
 	})
 	_, err := w.Prompt(d.ctx, "did you get this?")
+	<-w.Done()
+	next := d.worker()
+	if err == nil { // Codex was faster than the signal
+		if r := next.Recovered(); len(r) != 0 {
+			t.Errorf("acknowledged, and recovered %+v", r)
+		}
+		return
+	}
 	if codex.DeliveryOf(err) != codex.Unknown {
 		t.Fatalf("the caller was told %v", err)
 	}
-	<-w.Done()
-	next := d.worker()
 	if r := next.Recovered(); len(r) != 1 || r[0].Intent.Text != "did you get this?" || r[0].Verdict == worker.Delivered {
 		t.Errorf("recovered %+v", r)
 	}
-	gate.Open()
+}
+
+func TestClosingAWorkerThatOnlyLookedLeavesAStoredGoalActive(t *testing.T) {
+	t.Parallel()
+	gate := codextest.NewGate()
+	d := newDesk(t, codextest.Always(codextest.Reply{codextest.Text("Working"), gate}))
+	defer gate.Open()
+	d.leaveActive(gate, "leave me be")
+	if err := d.worker().Close(d.ctx); err != nil {
+		t.Fatal(err)
+	}
+	goal, err := d.worker().Goal(d.ctx)
+	if err != nil || goal == nil || goal.Status != protocol.ThreadGoalStatusActive {
+		t.Errorf("the goal is %+v, %v", goal, err)
+	}
 }
 
 func TestIdleWorkersCloseAndAreMadeAgain(t *testing.T) {

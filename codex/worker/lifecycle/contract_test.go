@@ -279,6 +279,12 @@ var contract = []struct {
 		[]string{"write decide[0]"},
 	},
 	{
+		"closing leaves a stored goal as it was when nothing ran",
+		[]string{"goal update old active"},
+		[]string{"close"},
+		[]string{"answer 1"},
+	},
+	{
 		"closing refuses what is submitted from then on",
 		inTurn,
 		[]string{"close", "set"},

@@ -45,9 +45,9 @@ func (m *machine) invokeNext() {
 		m.invokeNext()
 	case next.Change.Kind == ChangeClear:
 		m.call(next, RoleClear)
-	case next.Change.Kind == ChangeEdit && m.Op == nil:
+	case next.Change.Kind == ChangeEdit && (m.Op == nil || !m.GoalKnown):
 		m.call(next, RoleLook)
-	case next.Change.Kind == ChangeEdit && m.GoalKnown && m.Goal == nil:
+	case next.Change.Kind == ChangeEdit && m.Goal == nil:
 		m.refuseEdit(next)
 		m.invokeNext()
 	case next.Change.owns() && m.Op == nil:

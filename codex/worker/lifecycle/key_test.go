@@ -51,7 +51,7 @@ func (w *world) key() string {
 		k.mark('?')
 		k.ticket(t.n)
 		k.number(int(t.kind), int(t.outcome))
-		k.flags(t.stop, t.prompt, t.busy, t.sent, t.pending, t.started, t.read, t.owner != 0, t.owner == w.owner)
+		k.flags(t.stop, t.final, t.prompt, t.busy, t.sent, t.pending, t.started, t.read, t.owner != 0, t.owner == w.owner)
 	}
 	for _, t := range w.timers {
 		k.number(int(t))

@@ -125,7 +125,7 @@ func (w *world) checkAnswer(a Answer) error {
 	w.open = slices.Delete(w.open, i, i+1)
 	switch {
 	case t.stop:
-		return w.checkStopped(a)
+		return w.checkStopped(a, t)
 	case a.Unknown != t.pending:
 		return fmt.Errorf("ticket %d told unknown %t, and a mutation of it is on the wire %t", t.n, a.Unknown, t.pending)
 	case a.Unknown:
@@ -142,7 +142,7 @@ func (w *world) checkAnswer(a Answer) error {
 	return nil
 }
 
-func (w *world) checkStopped(a Answer) error {
+func (w *world) checkStopped(a Answer, t ticket) error {
 	if !slices.ContainsFunc(w.open, func(t ticket) bool { return t.stop }) {
 		w.stopping = false
 	}
@@ -151,7 +151,7 @@ func (w *world) checkStopped(a Answer) error {
 		return nil
 	case w.turn != "":
 		return fmt.Errorf("a stop was answered while turn %s runs", w.turn)
-	case status(w.goal) == protocol.ThreadGoalStatusActive && !w.unsure:
+	case status(w.goal) == protocol.ThreadGoalStatusActive && !w.unsure && (w.loaded || !t.final):
 		return errors.New("a stop was answered while the goal is active")
 	case w.sawComplete && !w.restored && status(w.goal) == protocol.ThreadGoalStatusPaused:
 		return errors.New("a finished goal was left paused by a stop")

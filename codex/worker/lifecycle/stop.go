@@ -9,6 +9,11 @@ import (
 // askStop begins a stop, or joins the one under way.
 func (m *machine) askStop(e StopAsked) {
 	m.Closing = m.Closing || e.Final
+	if e.Final && m.Stop == nil && m.Op == nil && m.Lane == nil && m.Load == LoadNone {
+		// Nothing runs, and the stored goal was not this worker's doing: it stays.
+		m.emit(Answer{Ticket: e.Ticket, Goal: m.Goal})
+		return
+	}
 	if m.Stop != nil {
 		m.Stop.Tickets = append(m.Stop.Tickets, e.Ticket)
 		return

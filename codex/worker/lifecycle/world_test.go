@@ -45,6 +45,7 @@ type ticket struct {
 	n       Ticket
 	kind    ChangeKind // of a change; 0 is a prompt, a steer or a stop
 	stop    bool
+	final   bool // a stop that closes
 	prompt  bool
 	owner   int      // of a bound change: the operation its caller saw
 	busy    bool     // a prompt: an operation owned the thread, or its goal was active
@@ -101,7 +102,7 @@ func (w *world) observe(e Event) (lost bool) {
 	case Steer:
 		w.open = append(w.open, ticket{n: e.Ticket})
 	case StopAsked:
-		w.open = append(w.open, ticket{n: e.Ticket, stop: true})
+		w.open = append(w.open, ticket{n: e.Ticket, stop: true, final: e.Final})
 		if !w.stopping {
 			w.stopping, w.stopPaused, w.sawComplete, w.restored = true, false, false, false
 		}
