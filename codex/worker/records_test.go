@@ -1,0 +1,51 @@
+package worker
+
+import (
+	"testing"
+
+	"github.com/codexctl/codexctl/codex/journal"
+)
+
+func historyOf(t *testing.T, records ...any) history {
+	t.Helper()
+	var all []journal.Record
+	for i := 0; i < len(records); i += 2 {
+		r, err := journal.New(records[i].(string), records[i+1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r)
+	}
+	h, err := readHistory(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func TestAClearThatMadeRoomStaysOpenUntilItsGoalIsWritten(t *testing.T) {
+	clear := Intent{ID: 1, Thread: "T", Method: "thread/goal/clear", Then: "B"}
+	acknowledged := outcomeRecord{Intent: 1, Delivery: "acknowledged"}
+	h := historyOf(t, recordIntent, clear, recordOutcome, acknowledged)
+	if h.cleared == nil || h.cleared.Then != "B" || !h.durable["T"] {
+		t.Errorf("an owner that died between the two left %+v", h)
+	}
+	h = historyOf(t, recordIntent, clear, recordOutcome, acknowledged, recordIntent, Intent{ID: 2, Thread: "T", Objective: "B"})
+	if h.cleared != nil || len(h.open) != 1 || h.open[0].ID != 2 {
+		t.Errorf("once the goal is written it is open by itself: %+v", h)
+	}
+}
+
+func TestWhatWasFoundOutIsToldAgainUntilACallerGoesOn(t *testing.T) {
+	lost := Intent{ID: 1, Thread: "T", Method: "thread/goal/set", Objective: "B"}
+	found := recoveredRecord{Intent: 1, Verdict: Delivered}
+	own := Intent{ID: 2, Thread: "T", Own: true}
+	h := historyOf(t, recordIntent, lost, recordRecovered, found, recordIntent, own)
+	if len(h.recovered) != 1 || h.recovered[0].Verdict != Delivered || h.recovered[0].Intent.Objective != "B" || len(h.open) != 1 {
+		t.Errorf("recovered %+v, open %+v", h.recovered, h.open)
+	}
+	h = historyOf(t, recordIntent, lost, recordRecovered, found, recordIntent, Intent{ID: 2, Thread: "T"})
+	if len(h.recovered) != 0 {
+		t.Errorf("told again after a caller's own mutation: %+v", h.recovered)
+	}
+}
