@@ -27,10 +27,6 @@ type owner struct {
 	serving    sync.WaitGroup
 	cancel     context.CancelFunc // of the streams, when they do not end by themselves
 	closed     func() error       // close, once
-
-	// visiting is an owner that only looks or changes the stored goal: nothing is
-	// loaded, so nothing can run, and its end must not pause an active goal.
-	visiting bool
 }
 
 // becomeOwner takes the identity, or fails with a *worker.OwnedError. To begin
@@ -48,7 +44,6 @@ func becomeOwner(ctx context.Context, at site, thread string, c codexOptions, wo
 	opts.Socket = func(worker.Identity) string { return at.socket }
 	opts.Codex.Handlers = desk.handlers()
 	o := newOwner(held)
-	o.visiting = !work
 	if o.manager, err = worker.NewManager(opts); err != nil {
 		return nil, errors.Join(err, held.Close())
 	}
@@ -98,10 +93,6 @@ func (o *owner) end() error {
 	var errs []error
 	if o.listener != nil {
 		errs = append(errs, o.listener.Close())
-	}
-	if o.visiting && o.worker != nil {
-		errs = append(errs, o.worker.Client().Close())
-		<-o.worker.Done()
 	}
 	// What ended a worker by itself was told to those whom it concerned.
 	if err := o.manager.Close(ctx); o.worker == nil || errors.Is(o.worker.Err(), worker.ErrClosed) {
