@@ -57,6 +57,12 @@ func OpenDir(path string) (*os.File, error) {
 	fd, err := retry(func() (int, error) {
 		return unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	})
+	return opened(fd, err, path, unix.S_IFDIR)
+}
+
+// opened takes what an open of path gave, and refuses what is not private or not
+// of the kind.
+func opened(fd int, err error, path string, kind uint32) (*os.File, error) {
 	switch {
 	case err == nil:
 	case isSymlink(path):
@@ -64,11 +70,11 @@ func OpenDir(path string) (*os.File, error) {
 	default:
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
-	d := os.NewFile(uintptr(fd), path)
-	if err := check(d, unix.S_IFDIR); err != nil {
-		return nil, errors.Join(err, d.Close())
+	f := os.NewFile(uintptr(fd), path)
+	if err := check(f, kind); err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
-	return d, nil
+	return f, nil
 }
 
 func syncDir(path string) error {

@@ -18,18 +18,7 @@ func OpenFileAt(dir *os.File, name string, flag int) (*os.File, error) {
 		// O_NONBLOCK: a FIFO put in the file's place must not block the open.
 		return unix.Openat(int(dir.Fd()), name, flag|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NONBLOCK, 0o600)
 	})
-	switch {
-	case err == nil:
-	case isSymlink(path):
-		return nil, symlinkError(path)
-	default:
-		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
-	}
-	f := os.NewFile(uintptr(fd), path)
-	if err := check(f, unix.S_IFREG); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
+	return opened(fd, err, path, unix.S_IFREG)
 }
 
 // ErrLocked says that another open file, here or in another process, holds the lock.
