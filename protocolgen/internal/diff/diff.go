@@ -64,7 +64,7 @@ func side(s *load.Source) Side {
 }
 
 func typeChanges(old, newer *load.Bundle) []Change {
-	var list []Change
+	list := lines("", unreadOf(old), unreadOf(newer))
 	for _, name := range sortedUnion(old.Definitions, newer.Definitions) {
 		if envelopes[name] != "" {
 			continue // the methods say it better
@@ -73,6 +73,9 @@ func typeChanges(old, newer *load.Bundle) []Change {
 		switch {
 		case was == nil:
 			list = append(list, Change{What: Added, Name: name, Is: describe(is), definition: name})
+			unread := flat{}
+			unread.unread(name, is)
+			list = append(list, lines(name, flat{}, unread)...)
 		case is == nil:
 			list = append(list, Change{What: Removed, Name: name, Was: describe(was), definition: name})
 		default:
@@ -80,6 +83,13 @@ func typeChanges(old, newer *load.Bundle) []Change {
 		}
 	}
 	return list
+}
+
+// unreadOf is what a bundle says beside its definitions that is not understood.
+func unreadOf(b *load.Bundle) flat {
+	f := flat{}
+	f.unread("the bundle", &load.Schema{Unread: b.Unread})
+	return f
 }
 
 func lines(definition string, was, is flat) []Change {
@@ -93,7 +103,7 @@ func lines(definition string, was, is flat) []Change {
 		a, inOld := was[path]
 		b, inNew := is[path]
 		switch {
-		case hidden(path):
+		case hidden(path) && !strings.HasPrefix(b, notUnderstood):
 		case !inOld:
 			list = append(list, Change{What: Added, Name: path, Is: b, definition: definition})
 		case !inNew:

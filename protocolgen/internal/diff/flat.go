@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/codexctl/codexctl/protocolgen/internal/load"
 )
 
@@ -35,6 +37,26 @@ func (f flat) add(path string, s *load.Schema, note string) {
 		}
 	}
 	f.members(path, s)
+	f.unread(path, &load.Schema{Unread: s.Unread, Items: s.Items, AdditionalProperties: s.AdditionalProperties, AllOf: s.AllOf})
+}
+
+// unread notes what a schema says in keywords that are not understood: a line each, so that it is seen when it comes or
+// goes, whatever it may mean.
+func (f flat) unread(path string, s *load.Schema) {
+	load.EachUnread(path, s, func(at, keyword string, value jsontext.Value) {
+		f[at+" "+keyword] = notUnderstood + shorten(string(value))
+	})
+}
+
+// notUnderstood begins the line of a keyword that says nothing to us.
+const notUnderstood = "keyword not understood: "
+
+func shorten(s string) string {
+	const most = 80
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
 }
 
 func (f flat) arm(path string, arm *load.Schema, i int) {
@@ -42,6 +64,7 @@ func (f flat) arm(path string, arm *load.Schema, i int) {
 		for _, value := range arm.Enum {
 			f[path+" = "+value] = "value"
 		}
+		f.unread(path, arm)
 		return
 	}
 	if tag, value := tagOf(arm); tag != "" {
@@ -83,6 +106,7 @@ func (f flat) members(path string, s *load.Schema) {
 			continue
 		}
 		f[path+"."+name] = describe(p) + note
+		f.unread(path+"."+name, p)
 	}
 }
 

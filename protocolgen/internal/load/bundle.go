@@ -31,6 +31,8 @@ type Bundle struct {
 	Nested      int    // definitions under "v2"
 	Shared      int    // names that both define
 	SHA256      string // of the bundle file, lower-case hexadecimal
+	// Unread has the members beside the definitions that are not known, as they were written. Nil is none.
+	Unread map[string]jsontext.Value
 }
 
 // Source is what one Codex release says with and without --experimental.
@@ -43,7 +45,7 @@ type Source struct {
 // Strictness says what to do with a schema keyword that [Schema] lacks.
 type Strictness bool
 
-// Strict fails, which is what a generator must do; Lenient passes over it.
+// Strict fails, which is what a generator must do; Lenient keeps it in [Schema.Unread] for a report.
 const (
 	Strict  Strictness = true
 	Lenient Strictness = false
@@ -64,26 +66,33 @@ func ReadBundle(path string, strict Strictness) (*Bundle, error) {
 
 // ParseBundle parses the text of one bundle file.
 func ParseBundle(raw []byte, strict Strictness) (*Bundle, error) {
-	var root struct {
-		Dialect     string                    `json:"$schema"`
-		Title       string                    `json:"title"`
-		Type        string                    `json:"type"`
-		Definitions map[string]jsontext.Value `json:"definitions"`
-	}
-	if err := json.Unmarshal(raw, &root, json.RejectUnknownMembers(bool(strict))); err != nil {
+	var root map[string]jsontext.Value
+	if err := json.Unmarshal(raw, &root); err != nil {
 		return nil, fmt.Errorf("read bundle: %w", err)
 	}
+	var definitions map[string]jsontext.Value
+	if v, ok := root["definitions"]; ok {
+		if err := json.Unmarshal(v, &definitions); err != nil {
+			return nil, fmt.Errorf("read definitions: %w", err)
+		}
+	}
+	for _, known := range []string{"$schema", "title", "type", "definitions"} {
+		delete(root, known)
+	}
+	if strict == Strict && len(root) > 0 {
+		return nil, fmt.Errorf("read bundle: %q beside the definitions has to be understood before anything can be generated", slices.Sorted(maps.Keys(root)))
+	}
 	sum := sha256.Sum256(raw)
-	b := &Bundle{Definitions: map[string]*Schema{}, SHA256: hex.EncodeToString(sum[:])}
+	b := &Bundle{Definitions: map[string]*Schema{}, SHA256: hex.EncodeToString(sum[:]), Unread: root}
 
 	var inner map[string]jsontext.Value
-	if v, ok := root.Definitions[nested]; ok {
+	if v, ok := definitions[nested]; ok {
 		if err := json.Unmarshal(v, &inner); err != nil {
 			return nil, fmt.Errorf("read definitions under %s: %w", nested, err)
 		}
-		delete(root.Definitions, nested)
+		delete(definitions, nested)
 	}
-	b.TopLevel, b.Nested = len(root.Definitions), len(inner)
+	b.TopLevel, b.Nested = len(definitions), len(inner)
 	for _, name := range slices.Sorted(maps.Keys(inner)) {
 		s, err := parseDefinition(nested+"/"+name, inner[name], strict)
 		if err != nil {
@@ -91,8 +100,8 @@ func ParseBundle(raw []byte, strict Strictness) (*Bundle, error) {
 		}
 		b.Definitions[name] = s
 	}
-	for _, name := range slices.Sorted(maps.Keys(root.Definitions)) {
-		s, err := parseDefinition(name, root.Definitions[name], strict)
+	for _, name := range slices.Sorted(maps.Keys(definitions)) {
+		s, err := parseDefinition(name, definitions[name], strict)
 		if err != nil {
 			return nil, err
 		}
