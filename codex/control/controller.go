@@ -47,10 +47,10 @@ type driver interface {
 	subscribe() events
 	Goal(context.Context) (*protocol.ThreadGoal, error)
 	SetGoal(context.Context, worker.GoalSpec) (worker.Change, error)
-	EditGoal(context.Context, string) (worker.Change, error)
+	EditGoal(context.Context, worker.GoalSpec) (worker.Change, error)
 	SetBudget(context.Context, protocol.Opt[int64]) (worker.Change, error)
 	PauseGoal(context.Context) (worker.Change, error)
-	ResumeGoal(context.Context) (worker.Change, error)
+	ResumeGoal(context.Context, worker.GoalSpec) (worker.Change, error)
 	ClearGoal(context.Context) (worker.Change, error)
 	Prompt(context.Context, string) (*worker.Operation, error)
 	Steer(context.Context, string) error

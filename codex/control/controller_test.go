@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -230,10 +231,38 @@ func TestEachCommandReachesTheWorkerInItsOwnWay(t *testing.T) {
 		}
 	}
 	wantCode(t, do(Command{Name: Prompt, Text: "hi"}), Busy)
-	want := []string{"edit new", "budget 5", "budget -1", "budget 9", "resume", "resume", "clear", "steer x", "prompt hi"}
+	want := []string{"edit new budget 5", "budget -1", "resume budget 9", "resume", "clear", "steer x", "prompt hi"}
 	if diff := cmp.Diff(want, w.calls); diff != "" {
 		t.Error(diff)
 	}
+}
+
+func TestACommandIsForTheOperationThatOwnedTheThreadWhenItCame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newFakeWorker()
+		w.gate = make(chan struct{})
+		c := newTestController(t, w, nil)
+		seen := &worker.Operation{}
+		w.op = seen
+		var waits []func() (*Value, error)
+		for i, name := range []Name{GoalSet, GoalEdit, GoalResume} {
+			waits = append(waits, c.accept(Command{ID: fmt.Sprint(i), Name: name, Text: "a"}))
+		}
+		synctest.Wait()
+		w.mu.Lock()
+		w.op = nil // it ends while they wait in line
+		w.mu.Unlock()
+		close(w.gate)
+		for _, wait := range waits {
+			if _, err := wait(); err != nil {
+				t.Error(err)
+			}
+		}
+		if !slices.Equal(w.meant, []*worker.Operation{seen, seen, seen}) {
+			t.Errorf("meant for %v, want %p each time", w.meant, seen)
+		}
+		c.Close()
+	})
 }
 
 func TestErrorsOfTheWorkerHaveTheirCodes(t *testing.T) {

@@ -21,6 +21,7 @@ type fakeWorker struct {
 
 	mu    sync.Mutex
 	calls []string
+	meant []*worker.Operation // whom each set, edit and resume was for
 	goal  *protocol.ThreadGoal
 	op    *worker.Operation
 }
@@ -40,6 +41,13 @@ func (f *fakeWorker) call(ctx context.Context, format string, args ...any) error
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+func (f *fakeWorker) changeFor(ctx context.Context, op *worker.Operation, format string, args ...any) (worker.Change, error) {
+	f.mu.Lock()
+	f.meant = append(f.meant, op)
+	f.mu.Unlock()
+	return f.change(ctx, format, args...)
 }
 
 func (f *fakeWorker) change(ctx context.Context, format string, args ...any) (worker.Change, error) {
@@ -69,11 +77,18 @@ func (f *fakeWorker) Goal(ctx context.Context) (*protocol.ThreadGoal, error) {
 }
 
 func (f *fakeWorker) SetGoal(ctx context.Context, s worker.GoalSpec) (worker.Change, error) {
-	return f.change(ctx, "set %s", s.Objective)
+	return f.changeFor(ctx, s.For, "set %s", s.Objective)
 }
 
-func (f *fakeWorker) EditGoal(ctx context.Context, text string) (worker.Change, error) {
-	return f.change(ctx, "edit %s", text)
+func budgetOf(s worker.GoalSpec) string {
+	if n, ok := s.Budget.Get(); ok {
+		return fmt.Sprintf(" budget %d", n)
+	}
+	return ""
+}
+
+func (f *fakeWorker) EditGoal(ctx context.Context, s worker.GoalSpec) (worker.Change, error) {
+	return f.changeFor(ctx, s.For, "edit %s%s", s.Objective, budgetOf(s))
 }
 
 func (f *fakeWorker) SetBudget(ctx context.Context, tokens protocol.Opt[int64]) (worker.Change, error) {
@@ -84,8 +99,8 @@ func (f *fakeWorker) PauseGoal(ctx context.Context) (worker.Change, error) {
 	return f.change(ctx, "pause")
 }
 
-func (f *fakeWorker) ResumeGoal(ctx context.Context) (worker.Change, error) {
-	return f.change(ctx, "resume")
+func (f *fakeWorker) ResumeGoal(ctx context.Context, s worker.GoalSpec) (worker.Change, error) {
+	return f.changeFor(ctx, s.For, "resume%s", budgetOf(s))
 }
 
 func (f *fakeWorker) ClearGoal(ctx context.Context) (worker.Change, error) {

@@ -133,27 +133,19 @@ func (c *Controller) end() {
 
 func (c *Controller) perform(ctx context.Context, j *job) (*Value, error) {
 	cmd := j.cmd
-	if j.bound != nil && (cmd.Name == GoalSet || cmd.Name == GoalResume || cmd.Name == GoalEdit) {
-		select {
-		case <-j.bound.Done():
-			return nil, worker.ErrOwnerFinished
-		default:
-		}
-	}
+	spec := worker.GoalSpec{Objective: cmd.Text, Budget: cmd.Budget, For: j.bound}
 	switch cmd.Name {
 	case GoalSet:
-		return changed(c.w.SetGoal(ctx, worker.GoalSpec{Objective: cmd.Text, Budget: cmd.Budget}))
+		return changed(c.w.SetGoal(ctx, spec))
 	case GoalEdit:
-		return c.edit(ctx, cmd)
+		if cmd.Text == "" {
+			return changed(c.w.SetBudget(ctx, cmd.Budget))
+		}
+		return changed(c.w.EditGoal(ctx, spec))
 	case GoalPause:
 		return changed(c.w.PauseGoal(ctx))
 	case GoalResume:
-		if !cmd.Budget.IsAbsent() {
-			if _, err := c.w.SetBudget(ctx, cmd.Budget); err != nil {
-				return nil, err
-			}
-		}
-		return changed(c.w.ResumeGoal(ctx))
+		return changed(c.w.ResumeGoal(ctx, spec))
 	case GoalClear:
 		return changed(c.w.ClearGoal(ctx))
 	case Prompt:
@@ -172,20 +164,6 @@ func (c *Controller) perform(ctx context.Context, j *job) (*Value, error) {
 		return &Value{End: string(out.End), Goal: GoalOf(out.Goal)}, err
 	}
 	return nil, malformed("there is no command %q", cmd.Name)
-}
-
-// edit changes the objective, the budget or both: two mutations, because only the
-// second one of them has to know the goal's new text.
-func (c *Controller) edit(ctx context.Context, cmd Command) (value *Value, err error) {
-	if cmd.Text != "" {
-		if value, err = changed(c.w.EditGoal(ctx, cmd.Text)); err != nil {
-			return nil, err
-		}
-	}
-	if !cmd.Budget.IsAbsent() {
-		return changed(c.w.SetBudget(ctx, cmd.Budget))
-	}
-	return value, nil
 }
 
 func changed(change worker.Change, err error) (*Value, error) {

@@ -19,7 +19,7 @@ func TestAnEditWhereThereIsNoGoalStartsNothing(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, codextest.Always(codextest.Reply{codextest.Text("Yes.")}))
 	w := d.worker()
-	if _, err := w.EditGoal(d.ctx, "nothing to edit"); !errors.Is(err, worker.ErrNoGoal) {
+	if _, err := w.EditGoal(d.ctx, worker.GoalSpec{Objective: "nothing to edit"}); !errors.Is(err, worker.ErrNoGoal) {
 		t.Errorf("edit: %v, want no goal", err)
 	}
 	if goal, err := w.Goal(d.ctx); err != nil || goal != nil {
@@ -38,7 +38,7 @@ func TestAnEditKeepsAPausedGoalPaused(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.wait(op)
-	c, err := w.EditGoal(d.ctx, "second")
+	c, err := w.EditGoal(d.ctx, worker.GoalSpec{Objective: "second"})
 	if err != nil || c.Goal.Objective != "second" || c.Goal.Status != protocol.ThreadGoalStatusPaused || c.Operation != nil {
 		t.Errorf("edited to %+v in %v, %v", c.Goal, c.Operation, err)
 	}

@@ -68,6 +68,9 @@ func (w *Worker) setParams(f lifecycle.Frame) protocol.ThreadGoalSetParams {
 		// 0.160.1 leaves a stopped goal stopped when only its objective is set.
 		p.Status = protocol.Some(protocol.ThreadGoalStatusActive)
 	case lifecycle.ChangeResume:
+		if f.Change.Objective != "" {
+			p.Objective = protocol.Some(f.Change.Objective)
+		}
 		p.Status = protocol.Some(protocol.ThreadGoalStatusActive)
 	case lifecycle.ChangePause:
 		p.Status = protocol.Some(protocol.ThreadGoalStatusPaused)

@@ -169,7 +169,7 @@ func TestAFailedTurnEndsTheGoalWithItsNativeError(t *testing.T) {
 				t.Fatalf("the failed turn's error is missing: %+v", out.Turn)
 			}
 			// It goes on only when it is told to.
-			r, err := w.ResumeGoal(d.ctx)
+			r, err := w.ResumeGoal(d.ctx, worker.GoalSpec{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -218,7 +218,7 @@ func TestABudgetIsTheGoalsTotalAndStopsIt(t *testing.T) {
 			d.wantEnd(out, worker.EndBudgetLimited, protocol.ThreadGoalStatusBudgetLimited)
 
 			// Acknowledged, but no work starts: the counters of the goal go on.
-			again, err := w.ResumeGoal(d.ctx)
+			again, err := w.ResumeGoal(d.ctx, worker.GoalSpec{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -181,7 +181,7 @@ func (l *loop) step(e lifecycle.Event) {
 	l.state = state
 	for _, effect := range effects {
 		if e, ok := effect.(lifecycle.Began); ok {
-			l.ops[e.Op] = newOperation(fmt.Sprintf("op-%d.%d", l.owned.generation, e.Op), e.Kind, e.Adopted)
+			l.ops[e.Op] = newOperation(l.Worker, e)
 		}
 	}
 	// Before anyone is told: who hears that an operation has ended must find the

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"github.com/codexctl/codexctl/codex/protocol"
@@ -40,6 +41,8 @@ const (
 // Operation is the exclusive owner of the thread, from its start to its end.
 type Operation struct {
 	id      string
+	worker  *Worker // whose core knows it
+	number  int     // by which
 	adopted bool
 
 	done     chan struct{} // closed when outcome is set
@@ -69,8 +72,20 @@ type TurnResult struct {
 	Error  *protocol.TurnError // the native error of a failed turn
 }
 
-func newOperation(id string, kind Kind, adopted bool) *Operation {
-	return &Operation{id: id, kind: kind, adopted: adopted, done: make(chan struct{}), turnDone: make(chan struct{})}
+func newOperation(w *Worker, began lifecycle.Began) *Operation {
+	return &Operation{
+		id: fmt.Sprintf("op-%d.%d", w.owned.generation, began.Op), worker: w, number: began.Op,
+		kind: began.Kind, adopted: began.Adopted, done: make(chan struct{}), turnDone: make(chan struct{}),
+	}
+}
+
+// numberIn is the operation's number in w's core. One of another worker is none
+// that w can ever run.
+func (o *Operation) numberIn(w *Worker) int {
+	if o.worker != w {
+		return -1
+	}
+	return o.number
 }
 
 // ID names the operation among all of its identity.

@@ -118,7 +118,7 @@ const (
 // Change is one change of the goal as a caller asks for it.
 type Change struct {
 	Kind      ChangeKind
-	Objective string              // for set and edit: trimmed, not blank
+	Objective string              // trimmed; for set and edit not blank, for resume "" keeps
 	Budget    protocol.Opt[int64] // tokens for the goal in all; absent keeps, null removes
 }
 
