@@ -43,8 +43,14 @@ type message struct {
 
 func startAppServer(t *testing.T, home *codextest.Home, j *judge) *appServer {
 	t.Helper()
+	return startAppServerOf(t, codextest.Binary(t), home, j)
+}
+
+// startAppServerOf starts the app-server of any Codex.
+func startAppServerOf(t *testing.T, codex string, home *codextest.Home, j *judge) *appServer {
+	t.Helper()
 	s := &appServer{t: t, judge: j, changed: make(chan struct{}), replies: map[int64]message{}, answer: map[string]string{}}
-	cmd := exec.Command(codextest.Binary(t), "app-server")
+	cmd := exec.Command(codex, "app-server")
 	var stderr bytes.Buffer
 	cmd.Dir, cmd.Env, cmd.Stderr = home.Work, home.Env(), &stderr
 	stdin, err := cmd.StdinPipe()
