@@ -16,6 +16,8 @@ const (
 	// answersKept is how many answered requests are remembered so that they are not asked again. Codex says for each that it
 	// is resolved, which ends the remembering earlier.
 	answersKept = 1024
+	// lateGrace is how long a handler whose time is over may still answer: to say why first, and then to decline.
+	lateGrace = 5 * time.Second
 	// handlerGrace is how long Close waits for handlers whose context has ended.
 	handlerGrace = time.Second
 
@@ -84,11 +86,7 @@ func (a *asks) ask(e *wire.Envelope) {
 	ctx, cancel := context.WithCancelCause(a.ctx)
 	a.mu.Lock()
 	q.cancel = cancel
-	q.timer = time.AfterFunc(c.opts.HandlerTimeout, func() {
-		c.opts.Logger.Warn("server request was not answered in time and is refused", "method", q.method)
-		a.refuse(q) // before the handler learns that its time is over and answers after all
-		cancel(context.DeadlineExceeded)
-	})
+	q.timer = time.AfterFunc(c.opts.HandlerTimeout, func() { a.late(q) })
 	a.mu.Unlock()
 	a.wg.Go(func() { a.handle(ctx, q, run) })
 }
@@ -104,9 +102,33 @@ func (a *asks) register(q *ask) bool {
 	return true
 }
 
+// late tells a handler that its time is over, and refuses the request if it does not answer soon.
+func (a *asks) late(q *ask) {
+	a.mu.Lock()
+	open := a.open[string(q.id)] == q
+	if open {
+		q.timer = time.AfterFunc(lateGrace, func() {
+			a.client.opts.Logger.Warn("server request was not answered in time and is refused", "method", q.method)
+			a.refuse(q)
+		})
+	}
+	a.mu.Unlock()
+	if open {
+		q.cancel(ErrHandlerTimeout)
+	}
+}
+
 func (a *asks) handle(ctx context.Context, q *ask, run func(context.Context) ([]byte, error)) {
 	defer q.cancel(nil)
+	returned := false
+	defer func() { // runtime.Goexit, as a test's FailNow calls it, runs this and nothing below the call
+		if !returned {
+			a.client.opts.Logger.Error("handler of a server request ended its goroutine, the request is refused", "method", q.method)
+			a.refuse(q)
+		}
+	}()
 	result, err := guarded(ctx, run)
+	returned = true
 	if err == nil {
 		a.settle(q, func() (int, error) { return a.client.stream.Answer(q.id, result) })
 		return

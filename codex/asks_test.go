@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -157,7 +158,12 @@ func TestHandlerThatFailsGetsTheSafeRefusal(t *testing.T) {
 		},
 		"too late": func(ctx context.Context, _ *protocol.FileChangeRequestApprovalParams) (fileApproval, error) {
 			<-ctx.Done()
+			time.Sleep(10 * time.Second)
 			return accept, nil
+		},
+		"time over": func(ctx context.Context, _ *protocol.FileChangeRequestApprovalParams) (fileApproval, error) {
+			<-ctx.Done()
+			return accept, ctx.Err()
 		},
 		"never": func(ctx context.Context, p *protocol.FileChangeRequestApprovalParams) (fileApproval, error) {
 			time.Sleep(time.Hour)
@@ -183,6 +189,49 @@ func TestHandlerThatFailsGetsTheSafeRefusal(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestHandlerWhoseTimeIsOverMaySayWhyAndThenAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		peer := codextest.NewPeer(codextest.On("turn/steer").Answer(map[string]any{"turnId": "U"}))
+		var c *codex.Client
+		var cause error
+		o := approve(func(ctx context.Context, p *protocol.FileChangeRequestApprovalParams) (fileApproval, error) {
+			<-ctx.Done()
+			cause = context.Cause(ctx)
+			time.Sleep(4 * time.Second) // of five
+			_, err := codex.Call(context.WithoutCancel(ctx), c, protocol.TurnSteerMethod,
+				protocol.TurnSteerParams{ThreadID: p.ThreadID, ExpectedTurnID: p.TurnID, Input: []protocol.UserInput{}})
+			return accept, err
+		})
+		o.HandlerTimeout = time.Minute
+		c = start(t, peer, o)
+		defer c.Close()
+		id := peer.Ask(fileChange, ofThread)
+		time.Sleep(61 * time.Second)
+		if got := answers(t, peer); len(got) != 0 || !errors.Is(cause, codex.ErrHandlerTimeout) || !errors.Is(cause, context.DeadlineExceeded) {
+			t.Errorf("answered %v, cause %v", got, cause)
+		}
+		time.Sleep(time.Hour)
+		if got := answers(t, peer)[fmt.Sprint(id)]; got != accepted || c.Stats().Refused != 0 {
+			t.Errorf("answered %s, refused %d", got, c.Stats().Refused)
+		}
+	})
+}
+
+func TestHandlerThatEndsItsGoroutineIsRefusedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		peer := codextest.NewPeer()
+		c := start(t, peer, approve(func(context.Context, *protocol.FileChangeRequestApprovalParams) (fileApproval, error) {
+			runtime.Goexit()
+			return accept, nil
+		}))
+		defer c.Close()
+		id := peer.Ask(fileChange, ofThread)
+		if got := answers(t, peer)[fmt.Sprint(id)]; got != declined { // the clock stands still
+			t.Errorf("answered %q", got)
+		}
+	})
 }
 
 func TestParamsThatDoNotFitAreRefusedWithoutTheHandler(t *testing.T) {

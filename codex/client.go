@@ -43,6 +43,8 @@ type ServerInfo struct {
 	UserAgent string
 	Version   string // of Codex
 	CodexHome string
+	// Executable is the file that was started, links followed; empty when Options.Dial supplied the app-server.
+	Executable string
 	// Process identifies the app-server beyond the life of this client; see [ProcessID].
 	Process ProcessID
 }
@@ -128,6 +130,9 @@ func (c *Client) introduce(ctx context.Context) error {
 		return err
 	}
 	c.server = ServerInfo{UserAgent: r.UserAgent, Version: v, CodexHome: string(r.CodexHome), Process: c.transport.Process()}
+	if p, ok := c.transport.(*process); ok {
+		c.server.Executable = p.executable.path
+	}
 	told := make(chan error, 1)
 	if !c.flight.answer(func() {
 		n, err := c.stream.Notify(wire.NewFrame("initialized", nil))
@@ -338,6 +343,14 @@ func (c *Client) Err() error {
 
 // Server describes the app-server.
 func (c *Client) Server() ServerInfo { return c.server }
+
+// ExecutableReplaced reports whether the file that was started is no longer what lies at its path, as an update leaves it.
+// Codex runs its own path again for each sandboxed command, which then is another release or fails: the remedy is a new
+// start. It looks at the file system at each call. False when Options.Dial supplied the app-server.
+func (c *Client) ExecutableReplaced() bool {
+	p, ok := c.transport.(*process)
+	return ok && p.executable.replaced()
+}
 
 // Subscribe begins to queue events, from the next frame on. A subscription that is not read any more should be closed.
 func (c *Client) Subscribe(o SubscribeOptions) *Subscription { return c.hub.subscribe(o) }

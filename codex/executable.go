@@ -81,6 +81,28 @@ func vendored(modules string) string {
 	return path
 }
 
+// image is an executable file as it was when it was started.
+type image struct {
+	path string // links followed: what Codex takes for its own path
+	info fs.FileInfo
+}
+
+func imageOf(path string) (image, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return image{}, err
+	}
+	info, err := os.Stat(real)
+	return image{path: real, info: info}, err
+}
+
+// replaced is true as well when there is no such file any more. The running process keeps the number of its file from being
+// given to another.
+func (i image) replaced() bool {
+	info, err := os.Stat(i.path)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && (!os.SameFile(i.info, info) || i.info.Size() != info.Size())
+}
+
 // platform returns the two names that the npm packages give this system.
 func platform() (system, triple string) {
 	arch, cpu := "x64", "x86_64"

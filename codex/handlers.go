@@ -3,6 +3,7 @@ package codex
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/codexctl/codexctl/codex/internal/wire"
@@ -11,16 +12,22 @@ import (
 )
 
 // Handler answers one kind of server request. It runs on a goroutine of its own and may call the client back. ctx ends when
-// the answer is not needed any more: the request was resolved ([ErrResolved] is the cause), its time is over, or the
-// connection has ended. After an error or a panic the request gets the safe refusal of its kind.
+// the answer is not needed any more: the request was resolved ([ErrResolved] is the cause) or the connection has ended; or
+// when its time is over ([ErrHandlerTimeout]), and then what it answers within 5 s still counts. After an error, a panic or
+// runtime.Goexit the request gets the safe refusal of its kind.
 type Handler[P, R any] func(ctx context.Context, params *P) (R, error)
 
 // ErrResolved is the cause with which a handler's context ends when Codex says that the request is settled, for instance
 // because the turn was interrupted. What the handler returns is not sent then.
 var ErrResolved = errors.New("the server request was resolved")
 
+// ErrHandlerTimeout is the cause with which a handler's context ends when Options.HandlerTimeout is over. The handler has
+// 5 s left to answer, for instance to tell the model why before it declines; then the safe refusal is sent. It is a
+// context.DeadlineExceeded.
+var ErrHandlerTimeout = fmt.Errorf("the time to answer the server request is over: %w", context.DeadlineExceeded)
+
 // ServerHandlers answer what the app-server asks. Each may be nil; the comment says which answer is then given, and also
-// after an error, a panic, or when Options.HandlerTimeout is over. No request is ever left without an answer.
+// after an error, a panic, runtime.Goexit, or 5 s after Options.HandlerTimeout is over. No request is ever left without an answer.
 type ServerHandlers struct {
 	// ApproveCommand decides whether a command may run outside the sandbox. Nil: decline; the model is told and goes on.
 	ApproveCommand Handler[protocol.CommandExecutionRequestApprovalParams, protocol.CommandExecutionRequestApprovalResponse]

@@ -17,7 +17,8 @@ type Options struct {
 	Args []string
 	// Dir is the working directory of the process, empty for the current one. Threads name their own.
 	Dir string
-	// Env is the environment of the process, each entry as KEY=value; nil takes that of the current one.
+	// Env is the environment of the process, each entry as KEY=value. It replaces that of the current process and is not
+	// added to it: without HOME or CODEX_HOME in it Codex looks elsewhere for its home. Nil takes that of the current process.
 	Env []string
 	// Client is how this program calls itself to Codex.
 	Client ClientInfo
@@ -30,7 +31,8 @@ type Options struct {
 	// and turns or read histories (0: 120 s). [WithTimeout] replaces either for one call.
 	CallTimeout     time.Duration
 	SlowCallTimeout time.Duration
-	// HandlerTimeout is how long a handler may take, which is how long a person may think (0: 10 min).
+	// HandlerTimeout is how long a handler may take, which is how long a person may think (0: 10 min). Then its context ends
+	// with [ErrHandlerTimeout], and when it has not answered 5 s later the request gets the safe refusal of its kind.
 	HandlerTimeout time.Duration
 	// CloseTimeout is how long each step of Close waits for the process to end before the next, firmer one (0: 5 s).
 	CloseTimeout time.Duration

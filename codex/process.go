@@ -41,21 +41,26 @@ func (e *ExitError) Unwrap() error { return e.Err }
 
 // process is an app-server child process with a process group of its own.
 type process struct {
-	cmd    *exec.Cmd
-	id     ProcessID
-	stdin  *os.File
-	raw    syscall.RawConn // of stdin
-	stdout *os.File
-	stderr tail
-	reaped atomic.Bool
-	done   chan struct{}
-	err    error // set before done is closed
+	cmd        *exec.Cmd
+	executable image
+	id         ProcessID
+	stdin      *os.File
+	raw        syscall.RawConn // of stdin
+	stdout     *os.File
+	stderr     tail
+	reaped     atomic.Bool
+	done       chan struct{}
+	err        error // set before done is closed
 }
 
 // spawn starts `codex app-server`. ctx bounds nothing but the start itself.
 func spawn(ctx context.Context, path string, o *Options) (*process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	executable, err := imageOf(path)
+	if err != nil {
+		return nil, fmt.Errorf("start %s app-server: %w", path, err)
 	}
 	cmd := exec.Command(path, append([]string{"app-server"}, o.Args...)...)
 	cmd.Dir = o.Dir
@@ -79,7 +84,7 @@ func spawn(ctx context.Context, path string, o *Options) (*process, error) {
 	stdin, in, err1 := pipe(true)
 	stdout, out, err2 := pipe(false)
 	stderr, diag, err3 := pipe(false)
-	err := errors.Join(err1, err2, err3)
+	err = errors.Join(err1, err2, err3)
 	if err == nil {
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
 		err = cmd.Start()
@@ -97,7 +102,7 @@ func spawn(ctx context.Context, path string, o *Options) (*process, error) {
 	if err != nil {
 		panic("codex: a pipe is no file: " + err.Error())
 	}
-	p := &process{cmd: cmd, stdin: in, raw: raw, stdout: out, done: make(chan struct{})}
+	p := &process{cmd: cmd, executable: executable, stdin: in, raw: raw, stdout: out, done: make(chan struct{})}
 	// The child cannot vanish before it is waited for, so its start time is there to be read.
 	if p.id, err = IdentifyProcess(cmd.Process.Pid); err != nil {
 		p.id = ProcessID{PID: cmd.Process.Pid}

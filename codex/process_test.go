@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -213,6 +214,49 @@ func TestCloseGetsFirmerStepByStep(t *testing.T) {
 				t.Errorf("closed again: %v", err)
 			}
 		})
+	}
+}
+
+func TestReplacedExecutableIsTold(t *testing.T) {
+	peer, err := codextest.NewPeerProcess(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := peer.Options()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "codex-1"), filepath.Join(dir, "codex")
+	body, err := os.ReadFile(o.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.WriteFile(file, body, 0o700), os.Symlink(file, link)); err != nil {
+		t.Fatal(err)
+	}
+	o.Path = link
+	c, err := codex.Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	real, err := filepath.EvalSymlinks(file)
+	if err != nil || c.Server().Executable != real || c.ExecutableReplaced() {
+		t.Errorf("%q started, replaced %v, %v", c.Server().Executable, c.ExecutableReplaced(), err)
+	}
+	if err := os.Remove(link); err != nil || c.ExecutableReplaced() { // Codex runs the file behind it again
+		t.Errorf("no link: %v, %v", c.ExecutableReplaced(), err)
+	}
+	newer := filepath.Join(dir, "newer")
+	if err := errors.Join(os.WriteFile(newer, body, 0o700), os.Rename(newer, file)); err != nil || !c.ExecutableReplaced() {
+		t.Errorf("another file: %v, %v", c.ExecutableReplaced(), err)
+	}
+	if err := os.Remove(file); err != nil || !c.ExecutableReplaced() {
+		t.Errorf("no file: %v, %v", c.ExecutableReplaced(), err)
+	}
+	if start(t, codextest.NewPeer(), codex.Options{}).ExecutableReplaced() {
+		t.Error("a peer without an executable was replaced")
 	}
 }
 
