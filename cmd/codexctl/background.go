@@ -122,7 +122,7 @@ func runOwner(ctx context.Context, o *operateOptions) (err error) {
 	}
 	defer func() { err = errors.Join(err, own.close()) }()
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	notifyEnd(signals)
 	defer signal.Stop(signals)
 	idle := time.NewTicker(backgroundIdle)
 	defer idle.Stop()

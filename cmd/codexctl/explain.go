@@ -14,13 +14,7 @@ func (o *operateOptions) explain(ctx context.Context, at site, l *link, err erro
 	if codeOf(err) != exitUnknown {
 		return err
 	}
-	_ = l.close() // once; whoever opened it hears of an error
-	// An owner whose delivery is unknown ends; reading back is for the next one.
-	openErr := awaitNoOwner(ctx, at)
-	var again *link
-	if openErr == nil {
-		again, openErr = o.visit(ctx, at, o.key)
-	}
+	again, openErr := o.reopen(ctx, at, l)
 	if openErr != nil {
 		return &exitError{exitUnknown, fmt.Errorf("%w; it could not be read back: %w", err, openErr)}
 	}
@@ -35,4 +29,16 @@ func (o *operateOptions) explain(ctx context.Context, at site, l *link, err erro
 		found = []string{"codexctl status shows what is there"}
 	}
 	return &exitError{exitUnknown, fmt.Errorf("%w; read back: %s", err, strings.Join(found, "; "))}
+}
+
+// reopen ends a link whose owner ends, unless it is nil, and is the next owner for
+// a moment: reading back is for the next one.
+func (o *operateOptions) reopen(ctx context.Context, at site, l *link) (*link, error) {
+	if l != nil {
+		_ = l.close() // once; whoever opened it hears of an error
+	}
+	if err := awaitNoOwner(ctx, at); err != nil {
+		return nil, err
+	}
+	return o.visit(ctx, at, o.key)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -22,7 +23,8 @@ type follower struct {
 	prompt  bool          // the operation was begun by a prompt
 	onTurn  func()        // a prompt's own turn has ended; nil: nobody cares
 
-	signals  chan os.Signal // interrupts; nil: none are heeded
+	signals  chan os.Signal // that ask for the end; nil: none are heeded
+	hurries  interrupts
 	deadline <-chan time.Time
 	tick     *time.Ticker
 
@@ -35,7 +37,8 @@ type follower struct {
 
 	sent      string // id of the command whose result is awaited
 	result    *control.CommandResult
-	operation string // its id; "" until it is known
+	operation string        // its id; "" until it is known
+	goal      *control.Goal // as it was last told of; nil: none, or none yet
 	ended     *control.OperationEnded
 	turn      *control.TurnEnded // the prompt's own turn, once it has ended
 	stopping  bool
@@ -69,35 +72,36 @@ func pump(ctx context.Context, conn *control.Conn) <-chan incoming {
 }
 
 var (
-	errDetached   = errors.New("not waiting any longer; what was asked for takes its course (codexctl stop ends it)")
 	errAbandoned  = errors.New("ended without waiting for the stop")
 	errBeforeWork = errors.New("interrupted before anything was asked of Codex")
+	errOwnerGone  = errors.New("the owner went away before the work ended; codexctl status tells what is left")
 )
 
 // heed listens for interrupts from now on. The context it returns ends with one
 // that comes before attach; later ones are for step.
 func (f *follower) heed(ctx context.Context) (early context.Context, stop func()) {
 	f.signals = make(chan os.Signal, 2)
-	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(s) { // nohup, or a script's background job
-			signal.Notify(f.signals, s)
-		}
-	}
+	notifyEnd(f.signals)
 	// A pipe that nobody reads any more is an error to deal with, not an end.
 	signal.Ignore(syscall.SIGPIPE)
-	early, cancel := context.WithCancelCause(ctx)
+	return f.untilSignal(ctx)
+}
+
+// untilSignal is ctx until a signal asks for the end. Stop gives the signals back.
+func (f *follower) untilSignal(ctx context.Context) (until context.Context, stop func()) {
+	until, cancel := context.WithCancelCause(ctx)
 	go func() {
 		select {
 		case s := <-f.signals:
-			if early.Err() != nil {
-				f.signals <- s // it came with the end of the start: it is for step
+			if until.Err() != nil {
+				f.signals <- s // it came with the end of the wait: it is for step
 				return
 			}
 			cancel(&exitError{exitStopped, errBeforeWork})
-		case <-early.Done():
+		case <-until.Done():
 		}
 	}()
-	return early, func() { cancel(nil) }
+	return until, func() { cancel(nil) }
 }
 
 // attach begins to read the stream, until ctx ends.
@@ -135,7 +139,7 @@ func (f *follower) begin(ctx context.Context, cmd control.Command) (*control.Val
 	if err != nil {
 		return nil, commandError(err)
 	}
-	f.operation = value.Operation
+	f.operation, f.goal = value.Operation, value.Goal
 	return value, nil
 }
 
@@ -143,7 +147,7 @@ func (f *follower) begin(ctx context.Context, cmd control.Command) (*control.Val
 func (f *follower) wait(ctx context.Context) error {
 	for !f.over() {
 		if err := f.step(ctx); errors.Is(err, io.EOF) {
-			return &exitError{exitFailed, errors.New("the owner went away before the work ended; codexctl status tells what is left")}
+			return &exitError{exitFailed, errOwnerGone}
 		} else if err != nil {
 			return err
 		}
@@ -155,9 +159,7 @@ func (f *follower) over() bool {
 	return f.ended != nil && f.ended.Operation.ID == f.operation
 }
 
-// step waits for the next thing to happen and deals with it. In the owner an
-// interrupt stops the operation, and a second one ends everything at once;
-// elsewhere it ends the wait alone.
+// step waits for the next thing to happen and deals with it.
 func (f *follower) step(ctx context.Context) error {
 	select {
 	case in, open := <-f.events:
@@ -180,17 +182,43 @@ func (f *follower) step(ctx context.Context) error {
 	case <-f.deadline:
 		f.timedOut = true
 		return f.stop("time is up; pausing the goal and stopping")
-	case <-f.signals:
-		switch {
-		case f.link.own == nil:
-			return &exitError{exitStopped, errDetached}
-		case f.stopping:
-			f.link.own.kill()
-			return &exitError{exitStopped, errAbandoned}
-		}
-		return f.stop("stopping; once more to end at once")
+	case s := <-f.signals:
+		return f.signalled(s)
 	}
 	return nil
+}
+
+// signalled deals with a signal. In the owner it stops the operation, and a second
+// interrupt ends everything at once; elsewhere it ends the wait alone.
+func (f *follower) signalled(s os.Signal) error {
+	hurry := f.hurries.hurry(s, time.Now())
+	note := "stopping"
+	if s == os.Interrupt {
+		note += "; once more to end at once"
+	}
+	switch {
+	case f.link.own == nil:
+		return f.detached()
+	case hurry:
+		_ = f.show.note("ending at once")
+		f.link.own.kill()
+		return errAbandoned
+	case !f.stopping:
+		return f.stop(note)
+	case s == os.Interrupt:
+		_ = f.show.note(note)
+	}
+	return nil
+}
+
+// detached ends the wait for another process's work. That work is not stopped, so
+// the code does not say that it is.
+func (f *follower) detached() error {
+	state := ""
+	if f.goal != nil {
+		state = goalState(f.goal) + "; "
+	}
+	return &exitError{exitUnknown, fmt.Errorf("not waiting any longer; %swhat was asked for takes its course: codexctl stop ends it", state)}
 }
 
 func (f *follower) display(e control.Event) {
@@ -223,6 +251,10 @@ func (f *follower) take(e control.Event) {
 		if p.ID == f.sent {
 			f.result = p
 		}
+	case *control.GoalUpdated:
+		f.goal = &p.Goal
+	case *control.GoalCleared:
+		f.goal = nil
 	case *control.OperationEnded:
 		f.ended = p
 	case *control.TurnEnded:

@@ -14,7 +14,8 @@ import (
 
 // middleman stands between codexctl and the real Codex, as CODEX_BIN, and loses
 // a reply: once a line that holds $LOSE has been passed on nothing comes back any
-// more, and $LOSE_AFTER later Codex is killed.
+// more, and $LOSE_AFTER later Codex is killed. The first line that holds $SWALLOW
+// is not passed on at all: the file $SWALLOWED says that it came.
 func middleman() {
 	cmd := exec.Command(os.Getenv("REAL_CODEX"), os.Args[1:]...)
 	cmd.Stderr = os.Stderr
@@ -35,6 +36,9 @@ func middleman() {
 	lines := bufio.NewReader(os.Stdin)
 	for {
 		line, err := lines.ReadBytes('\n')
+		if text := os.Getenv("SWALLOW"); text != "" && bytes.Contains(line, []byte(text)) && first(os.Getenv("SWALLOWED")) {
+			continue
+		}
 		lost := len(lose) > 0 && bytes.Contains(line, lose)
 		if lost {
 			deaf.Store(true)
@@ -54,6 +58,12 @@ func middleman() {
 	}
 	_ = in.Close()
 	exitLike(cmd.Wait())
+}
+
+// first makes a file, and reports whether there was none.
+func first(path string) bool {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	return err == nil && f.Close() == nil
 }
 
 // until passes bytes on until it is told not to.

@@ -96,8 +96,13 @@ func (o *operateOptions) drive(ctx context.Context, at site, cmd control.Command
 		}
 		return o.acknowledged(show, cmd, value)
 	}
-	if err := f.wait(ctx); err != nil {
+	switch err := f.wait(ctx); {
+	case errors.Is(err, errAbandoned), errors.Is(err, errOwnerGone) && f.stopping:
+		return o.settle(ctx, at, f, err)
+	case err != nil:
 		return err
+	case f.unsettled():
+		return o.settle(ctx, at, f, f.why())
 	}
 	if err := show.end(); err != nil {
 		return err
@@ -107,6 +112,26 @@ func (o *operateOptions) drive(ctx context.Context, at site, cmd control.Command
 		result = &exitError{exitStopped, f.mute}
 	}
 	return errors.Join(result, f.stay(ctx))
+}
+
+// settle ends a command whose stop nobody has acknowledged with what is so.
+func (o *operateOptions) settle(ctx context.Context, at site, f *follower, said error) error {
+	ctx, stop := f.untilSignal(ctx)
+	defer stop()
+	code := exitStopped
+	if f.timedOut {
+		code = exitTimeout
+	}
+	g, result := o.aftermath(ctx, at, f.link, said, code)
+	if err := f.show.end(); err != nil {
+		return errors.Join(result, err)
+	}
+	if g != nil && !o.json && !f.prompt {
+		if _, err := fmt.Fprintln(o.streams.out, goalLine(o.streams, g)); err != nil {
+			return errors.Join(result, err)
+		}
+	}
+	return result
 }
 
 // join finds the owner or becomes it, here or in the background.
@@ -165,17 +190,7 @@ func (o *operateOptions) result(f *follower) error {
 	if code == exitOK {
 		return nil
 	}
-	why := f.ended.Why
-	if f.prompt && f.turn != nil && f.turn.Error != nil {
-		why = f.turn.Error.Message
-	}
-	if why == "" {
-		why = "not done: " + f.ended.End
-	}
-	if f.timedOut {
-		why = fmt.Sprintf("no end within %s; %s", f.timeout, why)
-	}
-	return &exitError{code, errors.New(why)}
+	return &exitError{code, f.why()}
 }
 
 // goalLine is a goal in one line.

@@ -5,21 +5,50 @@ import (
 	"fmt"
 
 	"github.com/codexctl/codexctl/codex/control"
+	"github.com/codexctl/codexctl/goal"
 )
 
 // code is the exit code for the way the operation ended.
 func (f *follower) code() exitCode {
-	code := exitOK
+	code := endCode(f.ended)
 	if f.prompt && f.turn != nil {
 		code = turnCode(f.turn)
-	} else {
-		code = endCode(f.ended)
 	}
-	if f.timedOut && code != exitOK {
+	if code == exitStopped && f.timedOut {
 		return exitTimeout
 	}
 	return code
 }
+
+// unsettled reports whether a stop was asked for that nobody has acknowledged, or
+// one whose goal is active all the same.
+func (f *follower) unsettled() bool {
+	switch f.code() {
+	case exitStopped, exitTimeout:
+		return isActive(f.ended.Goal)
+	}
+	return f.stopping && f.ended.End == "disconnected"
+}
+
+// why says why the operation is not done.
+func (f *follower) why() error {
+	why := f.ended.Why
+	if f.prompt && f.turn != nil && f.turn.Error != nil {
+		why = f.turn.Error.Message
+	}
+	if why == "" {
+		why = "not done: " + f.ended.End
+	}
+	if f.timedOut {
+		why = fmt.Sprintf("no end within %s; %s", f.timeout, why)
+	}
+	if f.ended.End == "disconnected" && !f.stopping && isActive(f.ended.Goal) {
+		why += "; the goal is still active: codexctl goal resume goes on with it, codexctl goal pause does not"
+	}
+	return errors.New(why)
+}
+
+func isActive(g *control.Goal) bool { return g != nil && g.State == goal.Active }
 
 func turnCode(t *control.TurnEnded) exitCode {
 	switch t.Status {

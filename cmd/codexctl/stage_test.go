@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -127,7 +126,7 @@ func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args 
 	return map[string]func(ts *testscript.TestScript, neg bool, args []string){
 		"model": cmdModel, "reached": cmdReached, "open": cmdOpen, "heard": cmdHeard,
 		"exits": cmdExits, "start": cmdStart, "finish": cmdFinish, "signal": cmdSignal,
-		"loses": cmdMiddleman, "hostile": cmdHostile, "shows": cmdShows, "until": cmdUntil, "thread": cmdThread, "asked": cmdAsked,
+		"loses": cmdMiddleman, "hostile": cmdHostile, "shows": cmdShows, "until": cmdUntil, "insists": cmdInsists, "swallows": cmdSwallows, "tells": cmdTells, "thread": cmdThread, "asked": cmdAsked,
 	}
 }
 
@@ -198,17 +197,6 @@ func cmdThread(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], heard[0].Thread)
 }
 
-// loses TEXT DURATION: Codex is killed so long after a line with the text, and
-// its answer is lost.
-func cmdMiddleman(ts *testscript.TestScript, _ bool, args []string) {
-	if ts.Getenv("REAL_CODEX") == "" {
-		ts.Setenv("REAL_CODEX", ts.Getenv("CODEX_BIN"))
-	}
-	ts.Setenv("CODEX_BIN", lookPath(ts, "middleman"))
-	ts.Setenv("LOSE", args[0])
-	ts.Setenv("LOSE_AFTER", args[1])
-}
-
 // exits CODE COMMAND …: run it to its end; stdout and stderr as after exec.
 func cmdExits(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
@@ -249,7 +237,7 @@ func scriptEnv(ts *testscript.TestScript) []string {
 	var env []string
 	for _, key := range []string{
 		"PATH", "HOME", "CODEX_HOME", "CODEX_BIN", "CODEXCTL_STATE", "CODEXCTL_SESSION", "TMPDIR", "NO_COLOR", "TERM",
-		"REAL_CODEX", "LOSE", "LOSE_AFTER",
+		"REAL_CODEX", "LOSE", "LOSE_AFTER", "SWALLOW", "SWALLOWED", "PWD",
 	} {
 		if v := ts.Getenv(key); v != "" {
 			env = append(env, key+"="+v)
@@ -273,12 +261,6 @@ func cmdFinish(ts *testscript.TestScript, _ bool, args []string) {
 	if got := a.cmd.ProcessState.ExitCode(); got != want {
 		ts.Fatalf("%s ended with %v, want code %d:\n%s%s", args[0], a.cmd.ProcessState, want, a.stdout.String(), a.stderr.String())
 	}
-}
-
-// signal NAME SIGNAL: INT, TERM, HUP or KILL.
-func cmdSignal(ts *testscript.TestScript, _ bool, args []string) {
-	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}
-	ts.Check(troupeOf(ts).cast[args[0]].cmd.Process.Signal(signals[args[1]]))
 }
 
 // shows NAME TEXT: wait until its output has the text.

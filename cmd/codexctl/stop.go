@@ -50,7 +50,9 @@ func runStop(ctx context.Context, o *stopOptions) error {
 	case errors.Is(err, control.ErrNoOwner):
 		report.Owned = false
 	case err != nil:
-		return err
+		if report.Goal, err = o.settle(ctx, at, err); err != nil {
+			return err
+		}
 	default:
 		report.End, report.Goal = value.End, value.Goal
 		if o.owner {
@@ -71,6 +73,21 @@ func runStop(ctx context.Context, o *stopOptions) error {
 	}
 	_, err = fmt.Fprintln(o.streams.out, line)
 	return err
+}
+
+// settle reads back what a stop that was asked for and not acknowledged has left,
+// and pauses the goal. It is an error unless nothing is active then.
+func (o *stopOptions) settle(ctx context.Context, at site, err error) (*control.Goal, error) {
+	if codeOf(err) != exitFailed && codeOf(err) != exitUnknown {
+		return nil, err
+	}
+	operate := &operateOptions{streams: o.streams, key: o.key}
+	g, err := operate.aftermath(ctx, at, nil, err, exitOK)
+	if codeOf(err) == exitOK {
+		fmt.Fprintf(o.streams.err, "codexctl: %s\n", oneLine(err))
+		return g, nil
+	}
+	return nil, err
 }
 
 // awaitNoOwner waits until nobody listens any more.

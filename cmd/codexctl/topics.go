@@ -19,16 +19,23 @@ const topicExitCodes = `Every command ends with one of these codes:
   0  complete or done; for a command that only changes a goal: Codex acknowledged it
   1  a turn failed, or any other error
   2  usage: the command line or its input makes no sense; nothing was done
-  3  timeout: the goal was paused first, unless it completed
-  4  stopped, paused, cleared or interrupted before it was done
+  3  timeout: nothing runs any more, and the goal was seen to be paused
+  4  stopped, paused, cleared or interrupted before it was done; nothing runs any more
   5  waiting for an answer (kept for questions)
   6  busy, owned by someone else, or the owner finished before the command was sent
   7  the goal is blocked by the model, or limited by usage or budget
-  8  delivery unknown: it was written and no answer came; what a readback found is shown
+  8  delivery unknown: a command or a stop was written and no answer came, or this
+     command was ended and the work goes on; what a readback found is shown
   9  no Codex, or one of an unsupported version
 
 A goal that is blocked because a turn failed ends with 1, one that the model calls
-blocked with 7.`
+blocked with 7.
+
+Ctrl-C, TERM and HUP stop the goal and wait for that. Only a second Ctrl-C, at least
+0.3 s after the first, ends at once: the goal is then read back and paused with a new
+Codex, which takes a moment; one more Ctrl-C does not wait for that either. A stop that
+Codex does not answer is read back in the same way. 3 and 4 are said only of a goal that
+was seen to be paused, complete or gone; else it is 8, and codexctl goal pause is next.`
 
 const topicEnvironment = `These environment variables are read:
 
