@@ -40,9 +40,10 @@ was seen to be paused, complete or gone; else it is 8, and codexctl goal pause i
 const topicEnvironment = `These environment variables are read:
 
   CODEX_BIN          the Codex executable; no other is tried
-  CODEX_HOME         Codex's own directory of configuration, login and threads (~/.codex)
+  CODEX_HOME         Codex's own directory of configuration, login and threads (~/.codex);
+                     codexctl locks the threads it owns in codexctl/threads there
   CODEXCTL_SESSION   the session, where --session does not say (default)
-  CODEXCTL_STATE     where journals, locks and sockets are kept
+  CODEXCTL_STATE     where journals and sockets are kept
                      ($XDG_STATE_HOME/codexctl, or ~/.local/state/codexctl)
   NO_COLOR           set to anything: no colours
   TERM               "dumb": no colours and no redrawing

@@ -17,7 +17,9 @@
 //   - A caller who stops waiting changes nothing but its own wait.
 //   - Nothing runs without an owner: turns that Codex starts by itself are adopted.
 //   - Before a mutation is written its intent is on disk, and its outcome after.
-//   - One process owns a key, and one a native thread ([OwnedError]).
+//   - One process owns a key, and one a native thread ([OwnedError]): the key in a
+//     state directory, the thread wherever the state is kept, by a lock in its
+//     CODEX_HOME.
 //
 // It never repeats a mutation, never pauses a goal that is known to be complete,
 // and never reports a failed read as "no goal".

@@ -95,7 +95,7 @@ func slowStart(t *testing.T) (*worker.Manager, *codextest.Peer) {
 		Hold("start").Answer(map[string]any{"thread": map[string]any{"id": fakeThread}}))
 	m, err := worker.NewManager(worker.Options{
 		StateDir: filepath.Join(t.TempDir(), "state"),
-		Codex:    codex.Options{Dial: peer.Dial, Env: []string{"CODEX_HOME=" + t.TempDir()}},
+		Codex:    codex.Options{Dial: peer.Dial, Env: []string{"CODEX_HOME=/fake"}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package worker
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/codexctl/codexctl/codex"
 	"github.com/codexctl/codexctl/codex/worker/lifecycle"
@@ -26,7 +27,7 @@ var (
 	// ErrClosed says that the worker was closed, by its manager or for idleness.
 	ErrClosed = errors.New("the worker is closed; ask the manager for it again")
 	// ErrOwned is what an [*OwnedError] is.
-	ErrOwned = errors.New("owned by another process")
+	ErrOwned = errors.New("owned by somebody else")
 	// ErrPredecessorAlive says that an app-server of a dead owner still runs: a
 	// change in its pipe may yet land, so nothing can be decided.
 	ErrPredecessorAlive = errors.New("the app-server of the last owner still runs")
@@ -43,6 +44,8 @@ func (e *OwnedError) Error() string {
 	switch {
 	case e.Owner.PID == 0:
 		return fmt.Sprintf("%s is owned by a process that is just starting; try again in a moment", e.What)
+	case e.Owner.PID == os.Getpid():
+		return fmt.Sprintf("%s is owned by this process already, by another manager or under another key; use that worker, or close it", e.What)
 	case e.Socket == "":
 		return fmt.Sprintf("%s is owned by process %d; end it first", e.What, e.Owner.PID)
 	default:

@@ -54,7 +54,7 @@ func newFaulty(t *testing.T, rules ...*codextest.Rule) *faulty {
 	peer := codextest.NewPeer(rules...)
 	m, err := worker.NewManager(worker.Options{
 		StateDir: t.TempDir() + "/state",
-		Codex:    codex.Options{Dial: peer.Dial, CallTimeout: 300 * time.Millisecond, Env: []string{"CODEX_HOME=" + t.TempDir()}},
+		Codex:    codex.Options{Dial: peer.Dial, CallTimeout: 300 * time.Millisecond, Env: []string{"CODEX_HOME=/fake"}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -61,9 +61,26 @@ func (w *Worker) connect(ctx context.Context, h history) error {
 		return err
 	}
 	w.client = client
-	if err := appendRecord(w.log, recordServer, serverRecord{Process: client.Server().Process}); err != nil {
+	err = appendRecord(w.log, recordServer, serverRecord{Process: client.Server().Process})
+	if err == nil {
+		err = w.checkHome(client.Server().CodexHome)
+	}
+	if err != nil {
 		_ = client.Close()
 		return err
+	}
+	return nil
+}
+
+// checkHome holds the home that the app-server says it uses against the one that
+// the locks and the journal are for.
+func (w *Worker) checkHome(home string) error {
+	real, err := canonical(home)
+	if err != nil {
+		return err
+	}
+	if real != w.identity.CodexHome {
+		return fmt.Errorf("codex uses %s as its CODEX_HOME, and this session is one of %s; give Codex the environment that the session was identified with", real, w.identity.CodexHome)
 	}
 	return nil
 }

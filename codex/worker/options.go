@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -18,8 +17,10 @@ import (
 type Options struct {
 	// Codex starts the app-servers. Its Dir is replaced by the key's.
 	Codex codex.Options
-	// StateDir keeps journals and locks: private, made on first use. "" is
-	// $XDG_STATE_HOME/codexctl, else ~/.local/state/codexctl.
+	// StateDir keeps journals and locks: made on first use, and refused if others
+	// could change it. "" is $XDG_STATE_HOME/codexctl, else ~/.local/state/codexctl,
+	// both of the environment that Codex gets. A relative one is made absolute
+	// at once.
 	StateDir string
 	// Thread is how threads are started and resumed.
 	Thread ThreadOptions
@@ -116,6 +117,11 @@ func (o Options) withDefaults() (Options, error) {
 		}
 		o.StateDir = dir
 	}
+	dir, err := filepath.Abs(o.StateDir)
+	if err != nil {
+		return o, fmt.Errorf("state directory: %w", err)
+	}
+	o.StateDir = dir
 	if o.IdleTimeout == 0 {
 		o.IdleTimeout = 10 * time.Minute
 	}
@@ -128,7 +134,7 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	_, err := o.Thread.config()
+	_, err = o.Thread.config()
 	return o, err
 }
 
@@ -136,7 +142,7 @@ func stateDir(env []string) (string, error) {
 	if dir := lookup(env, "XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "codexctl"), nil
 	}
-	home, err := os.UserHomeDir()
+	home, err := userHome(env)
 	if err != nil {
 		return "", fmt.Errorf("no place for private state: %w; set HOME or XDG_STATE_HOME", err)
 	}

@@ -20,11 +20,13 @@ import (
 // has a lock of its own for a thread's writer, but goal changes do not heed it.
 type ownership struct {
 	dir        string // of the identity
-	threads    string // where thread locks are
+	state      string // the state directory
+	home       string // CODEX_HOME
 	log        *journal.Log
 	thread     *os.File
 	generation int // owners of the identity so far, this one included
 	note       ownerNote
+	noted      *os.File // the file that the note is in
 }
 
 // ownerNote tells those who find a lock taken who has it.
@@ -43,9 +45,25 @@ func IdentityDir(stateDir string, id Identity) string {
 	return filepath.Join(stateDir, "workers", id.Hash())
 }
 
+// threadsDir is where the locks of native threads are: in the CODEX_HOME they are
+// stored in, so that one process owns a thread whatever state directory it keeps.
+// A home that is not there has no threads on this machine.
+func (o *ownership) threadsDir() (string, error) {
+	base := filepath.Join(o.home, "codexctl")
+	if info, err := os.Stat(o.home); err != nil || !info.IsDir() {
+		base = o.state
+	}
+	return filepath.Join(base, "threads"), private.MakeGround(base)
+}
+
 // own takes the key of an identity, or says who has it.
 func own(o Options, id Identity) (*ownership, []journal.Record, error) {
-	own := &ownership{dir: IdentityDir(o.StateDir, id), threads: filepath.Join(o.StateDir, "threads")}
+	own := &ownership{dir: IdentityDir(o.StateDir, id), state: o.StateDir, home: id.CodexHome}
+	for _, ground := range []string{o.StateDir, filepath.Dir(own.dir)} {
+		if err := private.MakeGround(ground); err != nil {
+			return nil, nil, err
+		}
+	}
 	log, records, torn, err := journal.Open(filepath.Join(own.dir, journalFile))
 	var locked *journal.LockedError
 	if errors.As(err, &locked) {
@@ -64,7 +82,7 @@ func own(o Options, id Identity) (*ownership, []journal.Record, error) {
 		if o.Socket != nil {
 			own.note.Socket = o.Socket(id)
 		}
-		err = writeNote(own.dir, ownerFile, own.note)
+		own.noted, err = writeNote(own.dir, ownerFile, own.note)
 	}
 	if err != nil {
 		own.release()
@@ -90,7 +108,11 @@ func (o *ownership) lockThread(thread string) error {
 		return err
 	}
 	o.releaseThread()
-	dir, err := private.MakeDir(o.threads)
+	threads, err := o.threadsDir()
+	if err != nil {
+		return err
+	}
+	dir, err := private.MakeDir(threads)
 	if err != nil {
 		return err
 	}
@@ -102,7 +124,7 @@ func (o *ownership) lockThread(thread string) error {
 	if err := private.Lock(f); err != nil {
 		f.Close()
 		if errors.Is(err, private.ErrLocked) {
-			return ownedBy(o.threads, thread, "thread "+thread)
+			return ownedBy(threads, thread, "thread "+thread)
 		}
 		return err
 	}
@@ -130,7 +152,14 @@ func (o *ownership) releaseThread() {
 
 func (o *ownership) release() {
 	o.releaseThread()
-	_ = os.Remove(filepath.Join(o.dir, ownerFile)) // while the lock still keeps others out
+	if o.noted != nil {
+		// While the lock still keeps others out, if this is still the file that is
+		// locked: another state directory in its place has another owner.
+		if path := filepath.Join(o.dir, ownerFile); private.Same(o.noted, path) {
+			_ = os.Remove(path)
+		}
+		_ = o.noted.Close()
+	}
 	_ = o.log.Close()
 }
 
@@ -144,24 +173,25 @@ func ownedBy(dir, name, what string) error {
 	return e
 }
 
-func writeNote(path, name string, note ownerNote) error {
+// writeNote leaves the file open, for whoever wants to know it again.
+func writeNote(path, name string, note ownerNote) (*os.File, error) {
 	b, err := json.Marshal(note)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	dir, err := private.OpenDir(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer dir.Close()
 	f, err := private.OpenFileAt(dir, name, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if _, err := f.Write(b); err != nil {
-		return errors.Join(fmt.Errorf("note the owner in %s: %w", f.Name(), err), f.Close())
+		return nil, errors.Join(fmt.Errorf("note the owner in %s: %w", f.Name(), err), f.Close())
 	}
-	return f.Close()
+	return f, nil
 }
 
 func readNote(path, name string) (ownerNote, error) {

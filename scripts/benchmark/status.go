@@ -37,7 +37,7 @@ func (r *report) status() error {
 	took := make([]time.Duration, 50)
 	for i := range took {
 		cmd := exec.Command(binary, "status", "--json", "--cd="+dir, "--project="+dir, "--session=status")
-		cmd.Env = append(os.Environ(), "CODEX_HOME="+dir, "CODEXCTL_STATE="+state)
+		cmd.Env = append(os.Environ(), "CODEX_HOME=/replay", "CODEXCTL_STATE="+state)
 		cmd.Stderr = os.Stderr
 		began := time.Now()
 		out, err := cmd.Output()
@@ -56,7 +56,7 @@ func (r *report) status() error {
 // ownedGoal makes this process the owner of a key with an active goal, listening
 // on the socket that codexctl looks for.
 func ownedGoal(state string, key worker.Key) (end func(), err error) {
-	env := []string{"CODEX_HOME=" + key.Dir}
+	env := []string{"CODEX_HOME=/replay"}
 	id, err := worker.Identify(key, env)
 	if err != nil {
 		return nil, err

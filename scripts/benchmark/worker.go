@@ -56,7 +56,7 @@ func crowd(n, count int, cost *footprintOf) ([]time.Duration, error) {
 	defer os.RemoveAll(state)
 	m, err := worker.NewManager(worker.Options{
 		StateDir: filepath.Join(state, "state"),
-		Codex:    codex.Options{Env: []string{"CODEX_HOME=" + state}, Dial: func(context.Context) (codex.Transport, error) { return newGoalPeer() }},
+		Codex:    codex.Options{Env: []string{"CODEX_HOME=/replay"}, Dial: func(context.Context) (codex.Transport, error) { return newGoalPeer() }},
 	})
 	if err != nil {
 		return nil, err
@@ -191,7 +191,7 @@ func (p *goalPeer) serve() {
 		result := `{}`
 		switch m.Method {
 		case "initialize":
-			result = `{"userAgent":"codexctl/0.160.1 (Replay)","codexHome":"/","platformFamily":"unix","platformOs":"linux"}`
+			result = `{"userAgent":"codexctl/0.160.1 (Replay)","codexHome":"/replay","platformFamily":"unix","platformOs":"linux"}`
 		case "thread/start":
 			result = fmt.Sprintf(`{"thread":{"id":"T%p"}}`, p)
 		case "thread/goal/get":

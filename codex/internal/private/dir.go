@@ -1,5 +1,5 @@
 // Package private opens directories and files that only this user may reach:
-// the ground under journals, locks and sockets.
+// where journals, locks and sockets are.
 //
 // What it opens belongs to the effective user, is a real directory or a regular
 // file (never a symbolic link), and grants nothing to group or others. Anything
@@ -51,18 +51,37 @@ func MakeDir(path string) (*os.File, error) {
 	return OpenDir(path)
 }
 
+// MakeGround makes sure of a directory that private ones lie in: like MakeDir, but
+// others may look at it. Who could write there could put another directory in the
+// place of a private one.
+func MakeGround(path string) error {
+	d, err := openDir(path, unix.S_IWGRP|unix.S_IWOTH)
+	if errors.Is(err, fs.ErrNotExist) {
+		d, err = MakeDir(path)
+	}
+	if err != nil {
+		return err
+	}
+	return d.Close()
+}
+
 // OpenDir opens the private directory path, which has to exist. The open
 // directory serves OpenFileAt and Sync.
-func OpenDir(path string) (*os.File, error) {
+func OpenDir(path string) (*os.File, error) { return openDir(path, onlyUser) }
+
+// onlyUser are the rights that nobody but the user may have.
+const onlyUser = unix.S_IRWXG | unix.S_IRWXO
+
+func openDir(path string, without uint32) (*os.File, error) {
 	fd, err := retry(func() (int, error) {
 		return unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	})
-	return opened(fd, err, path, unix.S_IFDIR)
+	return opened(fd, err, path, unix.S_IFDIR, without)
 }
 
-// opened takes what an open of path gave, and refuses what is not private or not
-// of the kind.
-func opened(fd int, err error, path string, kind uint32) (*os.File, error) {
+// opened takes what an open of path gave, and refuses what is not of the kind, not
+// this user's or grants one of the rights that it must be without.
+func opened(fd int, err error, path string, kind, without uint32) (*os.File, error) {
 	switch {
 	case err == nil:
 	case isSymlink(path):
@@ -71,7 +90,7 @@ func opened(fd int, err error, path string, kind uint32) (*os.File, error) {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	f := os.NewFile(uintptr(fd), path)
-	if err := check(f, kind); err != nil {
+	if err := check(f, kind, without); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
@@ -103,7 +122,7 @@ func symlinkError(path string) error {
 
 // check holds an open descriptor against the package's rules. Root is not
 // exempt: a file of another user is as wrong for root as for anyone.
-func check(f *os.File, kind uint32) error {
+func check(f *os.File, kind, without uint32) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
 		return &fs.PathError{Op: "stat", Path: f.Name(), Err: err}
@@ -120,7 +139,7 @@ func check(f *os.File, kind uint32) error {
 			Remedy: "remove it, or name another state directory",
 		}
 	}
-	if loose := mode & 0o077; loose != 0 {
+	if mode&without != 0 {
 		return &UnsafeError{
 			Path:   f.Name(),
 			Reason: fmt.Sprintf("its mode is %04o, which lets others in", mode&0o7777),

@@ -18,7 +18,7 @@ func OpenFileAt(dir *os.File, name string, flag int) (*os.File, error) {
 		// O_NONBLOCK: a FIFO put in the file's place must not block the open.
 		return unix.Openat(int(dir.Fd()), name, flag|unix.O_NOFOLLOW|unix.O_CLOEXEC|unix.O_NONBLOCK, 0o600)
 	})
-	return opened(fd, err, path, unix.S_IFREG)
+	return opened(fd, err, path, unix.S_IFREG, onlyUser)
 }
 
 // ErrLocked says that another open file, here or in another process, holds the lock.

@@ -69,6 +69,26 @@ func TestDirectoryThatOthersReachIsRefused(t *testing.T) {
 	}
 }
 
+func TestGroundMayBeReadButNotWrittenByOthers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a", "b")
+	must(t, private.MakeGround(path))
+	if info, err := os.Stat(path); err != nil || info.Mode() != fs.ModeDir|0o700 {
+		t.Errorf("made with mode %v, %v", info.Mode(), err)
+	}
+	for _, mode := range []fs.FileMode{0o755, 0o711, 0o700} {
+		must(t, os.Chmod(path, mode))
+		must(t, private.MakeGround(path))
+	}
+	for _, mode := range []fs.FileMode{0o777, 0o775, 0o702, fs.ModeSticky | 0o777} {
+		must(t, os.Chmod(path, mode))
+		wantUnsafe(t, private.MakeGround(path), path, "mode")
+	}
+	must(t, os.Chmod(path, 0o700))
+	link := filepath.Join(filepath.Dir(path), "link")
+	must(t, os.Symlink(path, link))
+	wantUnsafe(t, private.MakeGround(link), link, "symbolic link")
+}
+
 func TestLinkedDirectoryAndFileAreRefused(t *testing.T) {
 	path, dir := privateDir(t)
 	link := filepath.Join(filepath.Dir(path), "link")
