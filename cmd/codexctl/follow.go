@@ -173,8 +173,9 @@ func (f *follower) step(ctx context.Context) error {
 		return f.heard()
 	case <-f.tick.C:
 		if f.asking == nil {
-			_ = f.show.tick()
+			f.showed(f.show.tick())
 		}
+		return f.heard()
 	case q := <-f.nextQuestion():
 		f.ask(q)
 	case line := <-f.answers:
@@ -222,7 +223,11 @@ func (f *follower) detached() error {
 }
 
 func (f *follower) display(e control.Event) {
-	if err := f.show.event(e); err != nil && f.mute == nil {
+	f.showed(f.show.event(e))
+}
+
+func (f *follower) showed(err error) {
+	if err != nil && f.mute == nil {
 		f.mute = err
 	}
 }
@@ -294,5 +299,7 @@ func (f *follower) stay(ctx context.Context) error {
 func (f *follower) stop(note string) error {
 	f.stopping = true
 	_ = f.show.note(note)
-	return f.link.Send(control.Command{ID: commandID(), Name: control.Stop})
+	// An owner that is told to end takes no new work meanwhile; another process's
+	// goes on to be there for others.
+	return f.link.Send(control.Command{ID: commandID(), Name: control.Stop, Owner: f.link.own != nil})
 }

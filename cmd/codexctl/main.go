@@ -19,11 +19,12 @@ func execute(ctx context.Context, s streams, args []string) exitCode {
 	root := newRoot(s)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if err == nil {
-		return exitOK
+	code := exitOK
+	if err != nil {
+		code = codeOf(err)
 	}
-	if !errors.Is(err, errShown) {
+	if err != nil && !errors.Is(err, errShown) {
 		fmt.Fprintf(s.err, "codexctl: %s\n", oneLine(err))
 	}
-	return codeOf(err)
+	return s.finish(code)
 }

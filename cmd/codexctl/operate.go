@@ -60,6 +60,7 @@ func (o *operateOptions) show(first view.State) show {
 // drive sends a command that begins or joins an operation and follows it, if it
 // is this process's to follow.
 func (o *operateOptions) drive(ctx context.Context, at site, cmd control.Command, first view.State) (err error) {
+	o.streams.release()
 	show := o.show(first)
 	defer func() { err = errors.Join(err, show.end()) }()
 	_ = show.tick()
@@ -96,7 +97,11 @@ func (o *operateOptions) drive(ctx context.Context, at site, cmd control.Command
 		}
 		return o.acknowledged(show, cmd, value)
 	}
-	switch err := f.wait(ctx); {
+	err = f.wait(ctx)
+	if f.stopping {
+		o.streams.hurry()
+	}
+	switch {
 	case errors.Is(err, errAbandoned), errors.Is(err, errOwnerGone) && f.stopping:
 		return o.settle(ctx, at, f, err)
 	case err != nil:

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -22,13 +21,13 @@ type show interface {
 
 // newShow chooses by what the output is: events as JSON on standard output, a
 // live view on a terminal, plain lines elsewhere. Views go to where.
-func newShow(s streams, asJSON bool, where io.Writer, terminal bool, first view.State) show {
+func newShow(s streams, asJSON bool, where *outlet, terminal bool, first view.State) show {
 	switch {
 	case asJSON:
 		return &jsonShow{out: s.out, err: s.err}
 	case terminal && s.env("TERM") != "dumb":
 		return &liveShow{
-			screen: view.NewScreen(where, s.tty.columns), columns: s.tty.columns, colour: s.env("NO_COLOR") == "",
+			out: where, screen: view.NewScreen(where, s.tty.columns), columns: s.tty.columns, colour: s.env("NO_COLOR") == "",
 			board: board{state: first}, began: time.Now(),
 		}
 	default:
@@ -36,16 +35,55 @@ func newShow(s streams, asJSON bool, where io.Writer, terminal bool, first view.
 	}
 }
 
-// jsonShow writes each event as it came.
-type jsonShow struct{ out, err io.Writer }
+// jsonShow writes each event as it came, unless its reader is too slow: what is
+// left out then is said by an event, and the lines are numbered without gaps.
+type jsonShow struct {
+	out, err *outlet
+	dropped  uint64 // since the last line
+	missing  uint64 // lines fewer than came
+}
 
 func (j *jsonShow) event(e control.Event) error {
+	if j.dropped > 0 {
+		e.Seq++ // for the event that tells of them
+	}
+	e.Seq -= j.missing
+	if closed, ok := e.Payload.(*control.StreamClosed); ok {
+		closed.Events = e.Seq - 1
+	}
 	line, err := e.Encode()
 	if err != nil {
 		return err
 	}
-	_, err = j.out.Write(line)
-	return err
+	if j.dropped > 0 {
+		lagged, err := control.Event{Seq: e.Seq - 1, Run: e.Run, Payload: &control.Lagged{Dropped: j.dropped}}.Encode()
+		if err != nil {
+			return err
+		}
+		line = append(lagged, line...)
+	}
+	switch taken, err := j.out.offer(line, roomFor(e.Payload)); {
+	case err != nil:
+		return err
+	case !taken:
+		j.dropped++
+		j.missing++
+	case j.dropped > 0:
+		j.dropped = 0
+		j.missing--
+	}
+	return nil
+}
+
+// roomFor is how much may wait before an event is left out.
+func roomFor(p control.Payload) int {
+	switch p.(type) {
+	case *control.TextDelta, *control.Usage:
+		return roomForPieces
+	case *control.ItemStarted, *control.ItemCompleted:
+		return roomForItems
+	}
+	return roomForAll
 }
 
 func (j *jsonShow) note(text string) error {
@@ -53,9 +91,15 @@ func (j *jsonShow) note(text string) error {
 	return err
 }
 
-func (j *jsonShow) tick() error  { return nil }
+func (j *jsonShow) tick() error  { return broken(j.out) }
 func (j *jsonShow) pause() error { return nil }
 func (j *jsonShow) end() error   { return nil }
+
+// broken is why what is written does not arrive any more.
+func broken(o *outlet) error {
+	_, err := o.Write(nil)
+	return err
+}
 
 // board is what has been seen so far, and finds the words for what is new.
 type board struct {
@@ -130,7 +174,7 @@ func itemLines(i control.ItemEvent) []string {
 
 // plainShow adds lines.
 type plainShow struct {
-	out   io.Writer
+	out   *outlet
 	board board
 }
 
@@ -148,12 +192,13 @@ func (s *plainShow) note(text string) error {
 	return err
 }
 
-func (s *plainShow) tick() error  { return nil }
+func (s *plainShow) tick() error  { return broken(s.out) }
 func (s *plainShow) pause() error { return nil }
 func (s *plainShow) end() error   { return nil }
 
 // liveShow keeps a block at the end of the terminal.
 type liveShow struct {
+	out     *outlet
 	screen  *view.Screen
 	columns func() int
 	colour  bool
@@ -167,7 +212,11 @@ func (s *liveShow) note(text string) error { return s.screen.Print(text) }
 
 func (s *liveShow) tick() error { return s.draw(nil) }
 
+// draw leaves a picture out that the terminal is too slow for; lines it keeps.
 func (s *liveShow) draw(above []string) error {
+	if len(above) == 0 && s.out.behind() {
+		return broken(s.out)
+	}
 	s.board.state.Elapsed = time.Since(s.began)
 	columns := s.columns()
 	if columns == 0 {

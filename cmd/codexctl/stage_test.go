@@ -126,7 +126,7 @@ func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args 
 	return map[string]func(ts *testscript.TestScript, neg bool, args []string){
 		"model": cmdModel, "reached": cmdReached, "open": cmdOpen, "heard": cmdHeard,
 		"exits": cmdExits, "start": cmdStart, "finish": cmdFinish, "signal": cmdSignal,
-		"loses": cmdMiddleman, "hostile": cmdHostile, "shows": cmdShows, "until": cmdUntil, "insists": cmdInsists, "swallows": cmdSwallows, "tells": cmdTells, "thread": cmdThread, "asked": cmdAsked,
+		"loses": cmdMiddleman, "hostile": cmdHostile, "shows": cmdShows, "until": cmdUntil, "insists": cmdInsists, "swallows": cmdSwallows, "tells": cmdTells, "stuck": cmdStuck, "thread": cmdThread, "asked": cmdAsked,
 	}
 }
 
@@ -221,11 +221,17 @@ func codeOfExit(err error) int {
 
 // start NAME COMMAND …: run it in the background.
 func cmdStart(ts *testscript.TestScript, _ bool, args []string) {
-	t := troupeOf(ts)
+	startActor(ts, args, func(*exec.Cmd) {})
+}
+
+// startActor starts a process in the background once prepare has had it.
+func startActor(ts *testscript.TestScript, args []string, prepare func(*exec.Cmd)) {
 	a := &actor{done: make(chan struct{})}
 	a.cmd = &exec.Cmd{Path: lookPath(ts, args[1]), Args: args[1:], Dir: ts.MkAbs("."), Env: scriptEnv(ts), Stdout: &a.stdout, Stderr: &a.stderr}
+	prepare(a.cmd)
 	ts.Check(a.cmd.Start())
-	t.cast[args[0]] = a
+	troupeOf(ts).cast[args[0]] = a
+	ts.Setenv("ACTOR_PID", strconv.Itoa(a.cmd.Process.Pid))
 	go func() {
 		a.cmd.Wait()
 		close(a.done)
@@ -237,7 +243,7 @@ func scriptEnv(ts *testscript.TestScript) []string {
 	var env []string
 	for _, key := range []string{
 		"PATH", "HOME", "CODEX_HOME", "CODEX_BIN", "CODEXCTL_STATE", "CODEXCTL_SESSION", "TMPDIR", "NO_COLOR", "TERM",
-		"REAL_CODEX", "LOSE", "LOSE_AFTER", "SWALLOW", "SWALLOWED", "PWD",
+		"REAL_CODEX", "LOSE", "LOSE_AFTER", "SWALLOW", "SWALLOWED", "PWD", "ACTOR_PID",
 	} {
 		if v := ts.Getenv(key); v != "" {
 			env = append(env, key+"="+v)

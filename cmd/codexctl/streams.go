@@ -9,14 +9,14 @@ import (
 // else to err.
 type streams struct {
 	in       io.Reader
-	out, err io.Writer
+	out, err *outlet
 
 	env func(string) string // looks an environment variable up; "" is unset
 	tty terminal
 }
 
 func systemStreams() streams {
-	return streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv, tty: systemTerminal()}
+	return streams{in: os.Stdin, out: &outlet{w: os.Stdout}, err: &outlet{w: os.Stderr}, env: os.Getenv, tty: systemTerminal()}
 }
 
 // colour reports whether output may be coloured: on a terminal that can, unless

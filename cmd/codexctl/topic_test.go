@@ -76,7 +76,7 @@ func TestHelpFitsATerminalAndExitsWell(t *testing.T) {
 	help := func(args ...string) {
 		t.Helper()
 		var out bytes.Buffer
-		s := streams{in: strings.NewReader(""), out: &out, err: io.Discard, env: func(string) string { return "" }}
+		s := streams{in: strings.NewReader(""), out: &outlet{w: &out}, err: &outlet{w: io.Discard}, env: func(string) string { return "" }}
 		if code := execute(t.Context(), s, append(args, "--help")); code != exitOK {
 			t.Errorf("%v --help: exit code %d", args, code)
 		}
@@ -95,7 +95,7 @@ func TestHelpFitsATerminalAndExitsWell(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	s := streams{in: os.Stdin, out: &out, err: io.Discard, env: func(string) string { return "" }}
+	s := streams{in: os.Stdin, out: &outlet{w: &out}, err: &outlet{w: io.Discard}, env: func(string) string { return "" }}
 	if code := execute(t.Context(), s, []string{"help", "exit-codes"}); code != exitOK || !strings.Contains(out.String(), "8  delivery unknown") {
 		t.Errorf("help exit-codes: %d\n%s", code, out.String())
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/sys/unix"
 
 	"github.com/codexctl/codexctl/codex/control"
 )
@@ -82,4 +83,35 @@ func cmdTells(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("nobody owns it: %s", out)
 	}
 	ts.Check(syscall.Kill(status.Owner.PID, signals[args[0]]))
+}
+
+// stuck out|err|both NAME COMMAND …: start it with a reader that takes nothing: a
+// pipe that is full from the beginning.
+func cmdStuck(ts *testscript.TestScript, _ bool, args []string) {
+	startActor(ts, args[1:], func(cmd *exec.Cmd) {
+		if args[0] != "err" {
+			cmd.Stdout = fullPipe(ts)
+		}
+		if args[0] != "out" {
+			cmd.Stderr = fullPipe(ts)
+		}
+	})
+}
+
+func fullPipe(ts *testscript.TestScript) *os.File {
+	var ends [2]int
+	ts.Check(unix.Pipe(ends[:]))
+	ts.Check(unix.SetNonblock(ends[1], true))
+	for n, err := 1, error(nil); err == nil && n > 0; {
+		n, err = unix.Write(ends[1], make([]byte, 512))
+	}
+	ts.Check(unix.SetNonblock(ends[1], false))
+	unix.CloseOnExec(ends[0])
+	unix.CloseOnExec(ends[1])
+	reader, writer := os.NewFile(uintptr(ends[0]), "reader"), os.NewFile(uintptr(ends[1]), "writer")
+	ts.Defer(func() {
+		reader.Close()
+		writer.Close()
+	})
+	return writer
 }

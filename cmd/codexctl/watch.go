@@ -50,6 +50,7 @@ func runWatch(ctx context.Context, o *watchOptions) (err error) {
 		return err
 	}
 	defer link.Close()
+	o.streams.release()
 	var first view.State
 	var early []control.Event // the status and what came before it
 	value, err := link.Do(ctx, control.Command{ID: commandID(), Name: control.Status}, func(e control.Event) { early = append(early, e) })
@@ -79,7 +80,10 @@ func runWatch(ctx context.Context, o *watchOptions) (err error) {
 		select {
 		case in, open := <-events:
 			switch {
-			case !open, errors.Is(in.err, io.EOF), errors.Is(in.err, context.Canceled):
+			case !open, errors.Is(in.err, context.Canceled):
+				o.streams.hurry()
+				return nil
+			case errors.Is(in.err, io.EOF):
 				return nil
 			case in.err != nil:
 				return in.err

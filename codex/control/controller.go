@@ -33,6 +33,7 @@ type Controller struct {
 	busy   int           // mutations being carried out
 	active time.Time     // when something happened last
 	closed bool          // no more mutations
+	leave  bool          // the owner was told to end: no more mutations but stops
 	extras map[chan Payload]struct{}
 	seen   observation
 	ending chan struct{} // closed when a stop asked for the owner's end

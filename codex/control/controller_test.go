@@ -115,6 +115,26 @@ func TestCommandWhoseOwnerDiedIsAnsweredByWhatWasFoundOut(t *testing.T) {
 	}
 }
 
+func TestOwnerThatIsToldToEndTakesNothingNew(t *testing.T) {
+	w := newFakeWorker()
+	c := newTestController(t, w, nil)
+	for i, stop := range []Command{{ID: "1", Name: Stop, Owner: true}, {ID: "2", Name: Stop}} {
+		if _, err := c.Do(t.Context(), stop); err != nil {
+			t.Errorf("stop %d: %v", i, err)
+		}
+		for name, spec := range specs {
+			if name == Stop || !spec.mutates {
+				continue
+			}
+			_, err := c.Do(t.Context(), Command{ID: fmt.Sprint(i, name), Name: name, Text: "x"})
+			wantCode(t, err, OwnerFinished)
+		}
+	}
+	if diff := cmp.Diff([]string{"stop", "stop"}, w.calls); diff != "" {
+		t.Errorf("carried out %v", w.calls)
+	}
+}
+
 func TestMutationsGoOneByOneInOrderAndStopGoesPast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFakeWorker()

@@ -22,9 +22,10 @@
 // Commands that change something (goal.set, goal.edit, goal.pause, goal.resume,
 // goal.clear, prompt) are carried out one at a time in the order in which they
 // came, from whichever stream; stop and steer go past them, and what still waits
-// when a stop comes is refused. A command asked for again with the same id is
-// not carried out again and gets the result it had, from this owner or a later
-// one: ids and results are in the worker's journal. A caller that goes away
+// when a stop comes is refused. Behind a stop that ends the owner as
+// well nothing but another stop is carried out. A command asked for again with the
+// same id is not carried out again and gets the result it had, from this owner or a
+// later one: ids and results are in the worker's journal. A caller that goes away
 // changes nothing.
 //
 // A reader that is too slow loses streamed text and is told so by a lagged

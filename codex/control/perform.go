@@ -40,7 +40,7 @@ func (c *Controller) accept(cmd Command) (wait func() (*Value, error)) {
 		return func() (*Value, error) { return nil, err }
 	case known:
 		return entry.wait
-	case c.closed:
+	case c.closed, c.leave && cmd.Name != Stop:
 		entry.settle(nil, errRetired())
 		return entry.wait
 	}
@@ -53,6 +53,7 @@ func (c *Controller) accept(cmd Command) (wait func() (*Value, error)) {
 			waiting.entry.settle(nil, worker.ErrStopped)
 		}
 		c.queue = nil
+		c.leave = c.leave || cmd.Owner
 		c.busy++
 		c.work.Go(func() { c.carryOut(j) })
 	case Steer:
