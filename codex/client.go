@@ -325,15 +325,18 @@ func (c *Client) gone() bool {
 }
 
 // Kill ends the app-server and all it has started at once, with SIGKILL. It does not wait: Done and Close do.
-func (c *Client) Kill() error {
-	c.end(ErrClosed)
+func (c *Client) Kill() error { return c.Abort(ErrClosed) }
+
+// Abort is [Client.Kill] for a reason, which is the cause that the [*LostError] of the end and of all pending calls tells.
+func (c *Client) Abort(reason error) error {
+	c.end(reason)
 	return c.transport.Kill()
 }
 
 // Done is closed when the connection has ended, the process is gone and every call has its outcome.
 func (c *Client) Done() <-chan struct{} { return c.done }
 
-// Err is why the connection ended: [ErrClosed] after Close or Kill, a [*LostError] otherwise, nil while it lives.
+// Err is why the connection ended: [ErrClosed] after Close or Kill, a [*LostError] otherwise, after Abort with its reason, nil while it lives.
 func (c *Client) Err() error {
 	if c.gone() {
 		return c.err

@@ -13,10 +13,15 @@ func refusalOf(err error) *Refusal {
 	var refusal *Refusal
 	var delivery *codex.DeliveryError
 	var rpc *codex.RPCError
+	var stop *worker.StopError
 	code := Failed
 	switch {
 	case errors.As(err, &refusal):
 		return refusal
+	case errors.Is(err, worker.ErrStopUnknown):
+		code = DeliveryUnknown // the goal may still be active
+	case errors.As(err, &stop):
+		code = Stopped // without an answer, but read back to be so
 	case errors.Is(err, worker.ErrOwnerFinished):
 		code = OwnerFinished
 	case errors.Is(err, worker.ErrBusy):

@@ -24,6 +24,12 @@ var (
 	ErrClosing       = lifecycle.ErrClosing
 	ErrDisconnected  = lifecycle.ErrDisconnected
 
+	// Why a stop ended the app-server.
+	ErrStopTimeout = lifecycle.ErrStopTimeout
+	ErrStillActive = lifecycle.ErrStillActive
+	// ErrStopUnknown is in a [*StopError] when the goal may still be active.
+	ErrStopUnknown = lifecycle.ErrStopUnknown
+
 	// ErrClosed says that the worker was closed, by its manager or for idleness.
 	ErrClosed = errors.New("the worker is closed; ask the manager for it again")
 	// ErrOwned is what an [*OwnedError] is.
@@ -32,6 +38,9 @@ var (
 	// change in its pipe may yet land, so nothing can be decided.
 	ErrPredecessorAlive = errors.New("the app-server of the last owner still runs")
 )
+
+// StopError is what a stop is told whose app-server ended before it had answered.
+type StopError = lifecycle.StopError
 
 // OwnedError says which process owns the key or the native thread.
 type OwnedError struct {
@@ -55,3 +64,11 @@ func (e *OwnedError) Error() string {
 
 // Is makes errors.Is(err, ErrOwned) true.
 func (e *OwnedError) Is(target error) bool { return target == ErrOwned }
+
+// endedError is [ErrDisconnected] with the reason in words.
+type endedError struct{ why error }
+
+func (e *endedError) Error() string { return e.why.Error() }
+
+// Is makes errors.Is(err, ErrDisconnected) true.
+func (e *endedError) Is(target error) bool { return target == ErrDisconnected }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -113,12 +114,29 @@ func TestAReplacementWithoutAKnownOutcomeDisconnectsAndIsNeverRepeated(t *testin
 			}
 			<-f.worker.Done()
 			f.wantFrames(1)
-			if err := f.replace(); err == nil {
-				t.Error("a closed worker took a change")
+			if err := f.worker.Err(); !errors.Is(err, worker.ErrDisconnected) || errors.Is(err, codex.ErrClosed) {
+				t.Errorf("the worker ended with %v", err)
+			}
+			// What is told of the next one is that nothing of it was sent, and why.
+			next := f.replace()
+			if !errors.Is(next, worker.ErrDisconnected) || codex.DeliveryOf(next) != codex.NotSent || !strings.Contains(next.Error(), cause(err)) {
+				t.Errorf("the next change was told %v, and the first %v", next, err)
+			}
+			if err := f.worker.Close(f.ctx); err != nil {
+				t.Errorf("closing a worker that has ended: %v", err)
 			}
 			f.wantFrames(1)
 		})
 	}
+}
+
+// cause is what the error of an unknown delivery says of its reason.
+func cause(err error) string {
+	var d *codex.DeliveryError
+	if !errors.As(err, &d) {
+		return "no delivery error"
+	}
+	return d.Err.Error()
 }
 
 func TestARejectedReplacementLeavesTheOperationAsItWas(t *testing.T) {
@@ -181,11 +199,17 @@ func TestAStopThatIsNotAnsweredEndsTheAppServer(t *testing.T) {
 	t.Parallel()
 	f := newFaulty(t, codextest.On("thread/goal/set").Nth(2).Silence())
 	out, err := f.worker.Stop(f.ctx)
-	if err == nil || out.End != worker.EndDisconnected {
+	// The fake cannot be started again, so nobody can say what the goal is.
+	if !errors.Is(err, codex.ErrDeadline) || !errors.Is(err, worker.ErrStopUnknown) || out.End != worker.EndDisconnected || out.AtRest() {
 		t.Errorf("stop: %+v, %v", out, err)
 	}
 	<-f.worker.Done()
 	f.wantFrames(1)
+	for name, err := range map[string]error{"worker": f.worker.Err(), "next change": f.replace()} {
+		if !errors.Is(err, worker.ErrDisconnected) || !strings.Contains(err.Error(), codex.ErrDeadline.Error()) {
+			t.Errorf("the %s says %v", name, err)
+		}
+	}
 }
 
 func TestManyReplacementsInARowAreAnsweredInOrder(t *testing.T) {

@@ -25,7 +25,8 @@ type loop struct {
 	intents int // intents journalled so far, over all owners
 
 	ops    map[int]*Operation
-	answer string // the last agent message of the running turn
+	backs  []lifecycle.Effect // to be done once the app-server is gone
+	answer string             // the last agent message of the running turn
 	last   *TurnResult
 }
 
@@ -59,8 +60,7 @@ func (l *loop) run() {
 			l.take(r)
 		case in := <-pumped:
 			if in.err != nil {
-				l.step(lifecycle.Disconnected{Err: in.err})
-				l.err = in.err
+				l.lost(in.err)
 				return
 			}
 			l.hear(in.event)
@@ -219,7 +219,9 @@ func (l *loop) carryOut(effect lifecycle.Effect) {
 		delete(l.timers, e.Timer)
 	case lifecycle.Disconnect:
 		l.opts.Logger.Warn("ending the app-server", "thread", l.thread, "error", e.Err)
-		_ = l.client.Kill() // the wire's end is heard by the loop like any other
+		_ = l.client.Abort(e.Err) // the wire's end is heard by the loop like any other
+	case lifecycle.LookBack, lifecycle.SetBack:
+		l.backs = append(l.backs, e)
 	}
 }
 
@@ -270,7 +272,7 @@ func (l *loop) unknown(t lifecycle.Ticket, err error) error {
 
 func (l *loop) endOperation(e lifecycle.Ended) {
 	op := l.ops[e.Op]
-	out := Outcome{End: e.Outcome.End, Goal: e.Outcome.Goal, Err: e.Outcome.Err}
+	out := Outcome{End: e.Outcome.End, Goal: e.Outcome.Goal, GoalKnown: e.Outcome.GoalKnown, Err: e.Outcome.Err}
 	if e.Outcome.Turn != nil {
 		out.Turn = l.last
 	}
@@ -298,12 +300,22 @@ func (l *loop) publishStatus() {
 	})
 }
 
-// finish gives everything back. Whatever still waits is told why.
+// lost notes why the worker ends without having been closed. What the core ended the
+// app-server for is the cause, not the end of the wire that came of it.
+func (l *loop) lost(err error) {
+	l.step(lifecycle.Disconnected{Err: err})
+	l.err = fmt.Errorf("%w: %w", ErrDisconnected, l.state.Cause)
+}
+
+// finish gives everything back. Who still waits is told why first: the app-server is
+// given its time to end by itself, because it sees to what it has started better than
+// a kill of ours could.
 func (l *loop) finish() {
 	if !l.state.Gone {
-		l.step(lifecycle.Disconnected{Err: l.err})
+		l.step(lifecycle.Disconnected{Err: l.err, Closed: true})
 	}
 	_ = l.client.Close()
+	l.lookBack()
 	l.journalEnd()
 	l.owned.release()
 	l.feed.end()

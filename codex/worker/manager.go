@@ -107,6 +107,9 @@ func (m *Manager) slotOf(id Identity, thread string) (*slot, error) {
 	m.slots[hash] = s
 	go func() {
 		s.worker, s.err = open(m.opening, m.opts, id, thread, func() { m.forget(hash, s) })
+		if s.err != nil && m.opening.Err() != nil {
+			s.err = fmt.Errorf("%w; its start was given up: %v", ErrClosed, s.err)
+		}
 		if s.err != nil {
 			m.forget(hash, s)
 		}
@@ -123,9 +126,33 @@ func (m *Manager) forget(hash string, s *slot) {
 	}
 }
 
+// close closes the worker, once its start is over: it is being given up.
+func (s *slot) close(ctx context.Context) error {
+	over := func() error {
+		<-s.ready
+		if s.err != nil {
+			return nil
+		}
+		return s.worker.Close(ctx)
+	}
+	select {
+	case <-s.ready:
+		return over()
+	default:
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- over() }()
+	select {
+	case err := <-closed:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("a worker whose start was given up is still closing: %w", context.Cause(ctx))
+	}
+}
+
 // Close closes all workers side by side: what runs is stopped, what is just being
-// started is given up. When ctx ends before a stop is answered, the app-server is
-// ended without it, and the error says so.
+// started is given up. It keeps to ctx: when that ends first the app-servers are ended
+// without an answer to their stops, in the background, and the error says so.
 func (m *Manager) Close(ctx context.Context) error {
 	m.mu.Lock()
 	m.closed = true
@@ -137,12 +164,7 @@ func (m *Manager) Close(ctx context.Context) error {
 	errs := make(chan error, len(slots))
 	for _, s := range slots {
 		go func() {
-			<-s.ready
-			if s.err != nil {
-				errs <- nil
-				return
-			}
-			errs <- s.worker.Close(ctx)
+			errs <- s.close(ctx)
 		}()
 	}
 	var all []error

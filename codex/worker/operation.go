@@ -59,9 +59,20 @@ type Operation struct {
 type Outcome struct {
 	End  End
 	Goal *protocol.ThreadGoal // the goal as last known; nil is none
-	Turn *TurnResult          // the last turn that ended; nil is none
+	// GoalKnown says that Goal is what Codex has stored, as it acknowledged,
+	// announced or gave it on asking. Without it Goal is only what was known last,
+	// and the stored goal may be active.
+	GoalKnown bool
+	Turn      *TurnResult // the last turn that ended; nil is none
 	// Err says why, for starts that failed and connections that were lost.
 	Err error
+}
+
+// AtRest reports whether the goal is known not to be active: nothing goes on by
+// itself when the thread is resumed. Only then may an operation be called stopped or
+// paused.
+func (o Outcome) AtRest() bool {
+	return o.GoalKnown && (o.Goal == nil || o.Goal.Status != protocol.ThreadGoalStatusActive)
 }
 
 // TurnResult is how one turn ended.

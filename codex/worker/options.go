@@ -47,7 +47,9 @@ type Options struct {
 
 // Times that callers have no reason to change.
 const (
-	stopAnswer = 2 * time.Second        // for a goal call of a stop
+	// For a goal call of a stop. 0.160.1 itself waits up to 5 s for a state database
+	// that another process has locked, and then answers.
+	stopAnswer = 7 * time.Second
 	stopTurn   = 10 * time.Second       // for a turn to start or end under a stop
 	stopGrace  = 300 * time.Millisecond // for a turn that starts behind a pause: seen within 50 ms
 )

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,8 +64,9 @@ func (w *Worker) Recovered() []Recovery { return w.recovery }
 // Done is closed when the worker has ended and its locks are given back.
 func (w *Worker) Done() <-chan struct{} { return w.done }
 
-// Err says why the worker ended: [ErrClosed] after Close or idleness, else what
-// ended the connection. It is nil while the worker lives.
+// Err says why the worker ended: [ErrClosed] after Close or idleness, else
+// [ErrDisconnected] with what ended the connection: an unknown delivery, a stop
+// without an answer, the end of the app-server. It is nil while the worker lives.
 func (w *Worker) Err() error {
 	select {
 	case <-w.done:
@@ -109,8 +111,13 @@ func (w *Worker) Steer(ctx context.Context, text string) error {
 
 // Stop makes sure that nothing runs: the goal is paused and the running turn
 // interrupted. It returns when that is so; a goal that completed meanwhile stays
-// complete. The outcome has no End when nothing ran. If Codex does not answer in
-// time its app-server is ended, and the error says so.
+// complete. The outcome has no End when nothing ran; [Outcome.AtRest] says whether
+// the goal is known not to be active.
+//
+// If Codex does not answer in time its app-server is ended, which ends the turn. A
+// fresh one then reads the goal back, pauses it if it is active, and the error is a
+// [*StopError]: it says what the goal is now, and matches [ErrStopUnknown] if that is
+// not known or it is active still.
 func (w *Worker) Stop(ctx context.Context) (Outcome, error) {
 	return w.stop(ctx, false)
 }
@@ -122,7 +129,7 @@ func (w *Worker) stop(ctx context.Context, final bool) (Outcome, error) {
 	if a.op != nil {
 		return a.op.outcomeNow(), err
 	}
-	return Outcome{Goal: a.Goal}, err
+	return Outcome{Goal: a.Goal, GoalKnown: a.GoalKnown}, err
 }
 
 // submit hands an event to the loop and waits for its answer.
@@ -134,7 +141,7 @@ func (w *Worker) submit(ctx context.Context, event func(lifecycle.Ticket) lifecy
 	select {
 	case w.requests <- request{event: event, answer: answer}:
 	case <-w.done:
-		return answered{}, w.err
+		return answered{}, w.over()
 	case <-ctx.Done():
 		return answered{}, fmt.Errorf("not sent: %w", context.Cause(ctx))
 	}
@@ -146,16 +153,30 @@ func (w *Worker) submit(ctx context.Context, event func(lifecycle.Ticket) lifecy
 	}
 }
 
-// Close ends the worker: it takes no submission any more, what runs is stopped,
-// the app-server ended, the locks given back. The error says that the stop was not
-// answered, or not before ctx ended; the worker is closed all the same. Closing
-// twice is harmless.
+// over is what a submission is told once the worker has ended. The cause is told in
+// words only: what it says of a delivery is another submission's.
+func (w *Worker) over() error {
+	if errors.Is(w.err, ErrDisconnected) {
+		return &endedError{w.err}
+	}
+	return w.err
+}
+
+// Close ends the worker: it takes no submission any more, what runs is stopped, the
+// app-server is given its time to end, the locks are given back. The error says that
+// the stop was not answered, or that ctx ended first: the worker then closes without
+// an answer, and [Worker.Done] tells when it has. Closing one that has ended is
+// harmless, and nil.
 func (w *Worker) Close(ctx context.Context) error {
 	_, err := w.stop(ctx, true)
-	w.close.Do(func() { close(w.closing) })
-	<-w.done
 	if errors.Is(err, ErrClosed) || errors.Is(err, ErrDisconnected) {
-		return nil // it had ended before
+		err = nil // it had ended before
 	}
-	return err
+	w.close.Do(func() { close(w.closing) })
+	select {
+	case <-w.done:
+		return err
+	case <-ctx.Done():
+		return cmp.Or(err, fmt.Errorf("the worker is still closing: %w", context.Cause(ctx)))
+	}
 }

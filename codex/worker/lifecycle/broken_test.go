@@ -16,6 +16,10 @@ var broken = []struct {
 	{"writes a change again when its delivery is unknown", replays},
 	{"forgets a stop while a change is pending", forgetsStop},
 	{"pauses a goal that is complete", pausesComplete},
+	{"waits for an interrupted turn without a bound", waitsForever},
+	{"kills what is closed", killsClosed},
+	{"answers a stop before the goal was read back", dropping(func(e Effect) bool { _, ok := e.(LookBack); return ok })},
+	{"believes that a goal was paused", believesBack},
 	{"stops without an interrupt", dropping(func(e Effect) bool { return writes(e, RoleInterrupt) })},
 	{"pauses twice for one stop", doubling(func(e Effect) bool { return writes(e, RoleStopPause) })},
 	{"ends an operation twice", doubling(func(e Effect) bool { _, ok := e.(Ended); return ok })},
@@ -86,6 +90,31 @@ func forgetsStop(s State, e Event) (State, []Effect) {
 func pausesComplete(s State, e Event) (State, []Effect) {
 	if _, ok := e.(StopAsked); ok && s.Goal != nil {
 		s.Goal = goalOf(s.Goal.Objective, active)
+	}
+	return Step(s, e)
+}
+
+func waitsForever(s State, e Event) (State, []Effect) {
+	next, effects := Step(s, e)
+	if r, ok := e.(Replied); ok && r.Frame.Role == RoleStopLook && next.Stop != nil && next.Stop.Step == StopOnTurn && s.Stop.Interrupted == s.Turn.ID {
+		next.Stop.Step = StopBegun
+		effects = slices.DeleteFunc(effects, func(e Effect) bool { return e == SetTimer{TimerTurn} })
+	}
+	return next, effects
+}
+
+func killsClosed(s State, e Event) (State, []Effect) {
+	next, effects := Step(s, e)
+	if d, ok := e.(Disconnected); ok && !s.Gone {
+		effects = append(effects, Disconnect{d.Err})
+	}
+	return next, effects
+}
+
+func believesBack(s State, e Event) (State, []Effect) {
+	if back, ok := e.(LookedBack); ok && s.Stop != nil && s.Stop.SetBack && status(back.Goal) == active {
+		back.Goal = goalOf(back.Goal.Objective, paused)
+		return Step(s, back)
 	}
 	return Step(s, e)
 }

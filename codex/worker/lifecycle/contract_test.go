@@ -107,13 +107,13 @@ var contract = []struct {
 		"a lost reply ends everything and leaves one frame on the wire",
 		inTurn,
 		[]string{"set", "set", "set[2] lost"},
-		[]string{"write set[2]", "answer 2 unknown: lost", "answer 3: " + ErrDisconnected.Error(), "ended 1 disconnected", "disconnect"},
+		[]string{"write set[2]", "answer 2 unknown: lost", "answer 3: " + ErrDisconnected.Error() + ": lost", "ended 1 disconnected", "disconnect"},
 	},
 	{
 		"a lost connection ends everything and leaves one frame on the wire",
 		inTurn,
 		[]string{"set", "connection lost"},
-		[]string{"write set[2]", "answer 2 unknown: lost", "ended 1 disconnected", "disconnect"},
+		[]string{"write set[2]", "answer 2 unknown: lost", "ended 1 disconnected"},
 	},
 	{
 		"a reply that cannot be decoded is read back, not sent again",
@@ -164,10 +164,24 @@ var contract = []struct {
 		[]string{"write interrupt[0]t1", "ended 1 complete", "answer 2 op 1 complete"},
 	},
 	{
-		"a stop whose pause is not answered ends the app-server",
+		"a stop whose pause is not answered ends the app-server, and pauses the goal that is stored",
 		inTurn,
-		[]string{"stop", "timer 2 fires"},
-		[]string{"write stop-pause[0]", "ended 1 disconnected", "answer 2 op 1 disconnected: " + ErrStopTimeout.Error(), "disconnect"},
+		[]string{"stop", "timer 2 fires", "looked back active", "set back"},
+		[]string{"write stop-pause[0]", "look back", "disconnect", "set back paused", "ended 1 disconnected",
+			"answer 2 op 1 disconnected: " + ErrStopTimeout.Error() + "; the goal is paused now"},
+	},
+	{
+		"a stop that cannot read the goal back says so",
+		inTurn,
+		[]string{"stop", "timer 2 fires", "looked back lost"},
+		[]string{"write stop-pause[0]", "look back", "disconnect", "ended 1 disconnected",
+			"answer 2 op 1 disconnected: " + ErrStopTimeout.Error() + "; " + ErrStopUnknown.Error() + ": lost"},
+	},
+	{
+		"an orderly end kills nothing",
+		inTurn,
+		[]string{"stop", "closed"},
+		[]string{"write stop-pause[0]", "ended 1 disconnected", "answer 2 op 1 disconnected: closed"},
 	},
 	{
 		"a goal set during a prompt makes the prompt's operation its own",
@@ -345,6 +359,10 @@ func describe(effect Effect) string {
 		return "elsewhere"
 	case Disconnect:
 		return "disconnect"
+	case LookBack:
+		return "look back"
+	case SetBack:
+		return "set back " + string(e.Status)
 	case Answer:
 		s := fmt.Sprintf("answer %d", e.Ticket)
 		if e.Op != 0 {

@@ -68,13 +68,14 @@ type Ended struct {
 // Answer is the one outcome of a submission. Err is nil when Codex acknowledged
 // it (for a stop: when nothing runs any more).
 type Answer struct {
-	Ticket  Ticket
-	Op      int // the operation it drives; 0 is none
-	Goal    *protocol.ThreadGoal
-	Note    Note
-	Outcome *Outcome // a stop's: how the operation ended; nil when none ran
-	Err     error
-	Unknown bool // it was written, and the connection ended before its answer
+	Ticket    Ticket
+	Op        int // the operation it drives; 0 is none
+	Goal      *protocol.ThreadGoal
+	GoalKnown bool // of a stop: as in [Outcome]
+	Note      Note
+	Outcome   *Outcome // a stop's: how the operation ended; nil when none ran
+	Err       error
+	Unknown   bool // it was written, and the connection ended before its answer
 }
 
 // Note says what a caller should know beside the acknowledgement.
@@ -108,8 +109,16 @@ const (
 	TimerGrace                   // how long a turn that was about to start may still show up
 )
 
-// Disconnect ends the app-server: a delivery is unknown, or a stop took too long.
+// Disconnect ends the app-server at once: a delivery is unknown, or a stop took too
+// long.
 type Disconnect struct{ Err error }
+
+// LookBack asks for the goal as it is stored, once the app-server is gone: of a
+// fresh one, which needs no loaded thread for it. [LookedBack] is its outcome.
+type LookBack struct{}
+
+// SetBack sets the stored goal's status in the same way.
+type SetBack struct{ Status protocol.ThreadGoalStatus }
 
 func (Write) effect()      {}
 func (Began) effect()      {}
@@ -120,3 +129,5 @@ func (Elsewhere) effect()  {}
 func (SetTimer) effect()   {}
 func (StopTimer) effect()  {}
 func (Disconnect) effect() {}
+func (LookBack) effect()   {}
+func (SetBack) effect()    {}

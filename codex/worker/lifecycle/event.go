@@ -56,12 +56,23 @@ type TurnCompleted struct {
 	Error  *protocol.TurnError
 }
 
+// LookedBack is the outcome of a [LookBack] or a [SetBack]: the goal as it is
+// stored, or why that could not be read or set.
+type LookedBack struct {
+	Goal *protocol.ThreadGoal
+	Err  error
+}
+
 // TimerFired is the end of a time asked for with [SetTimer].
 type TimerFired struct{ Timer Timer }
 
 // Disconnected is the end of the connection. Replies to frames that were still
-// pending may come before it or not at all.
-type Disconnected struct{ Err error }
+// pending may come before it or not at all. Closed is an end of our own making: who
+// waits for a stop then is told so, and nothing is read back.
+type Disconnected struct {
+	Err    error
+	Closed bool
+}
 
 func (Submit) event()        {}
 func (Prompt) event()        {}
@@ -74,6 +85,7 @@ func (TurnStarted) event()   {}
 func (TurnCompleted) event() {}
 func (TimerFired) event()    {}
 func (Disconnected) event()  {}
+func (LookedBack) event()    {}
 
 // Reply is what became of a frame.
 type Reply struct {

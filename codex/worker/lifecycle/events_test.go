@@ -23,6 +23,7 @@ const (
 var (
 	errRefused = errors.New("refused")
 	errLost    = errors.New("lost")
+	errClosed  = errors.New("closed")
 )
 
 func goalOf(objective string, s protocol.ThreadGoalStatus) *protocol.ThreadGoal {
@@ -33,6 +34,10 @@ func goalOf(objective string, s protocol.ThreadGoalStatus) *protocol.ThreadGoal 
 func (w *world) moves() []move {
 	var ms []move
 	add := func(name string, e Event) { ms = append(ms, move{name, e}) }
+	if w.gone {
+		w.looksBack(add)
+		return ms
+	}
 	changeSeen := false
 	for _, f := range w.wire {
 		if changes(f.Role) {
@@ -49,11 +54,35 @@ func (w *world) moves() []move {
 	for _, t := range w.timers {
 		add(fmt.Sprintf("timer %d fires", t), TimerFired{t})
 	}
-	add("connection lost", Disconnected{errLost})
+	add("connection lost", Disconnected{Err: errLost})
+	add("closed", Disconnected{Err: errClosed, Closed: true})
 	if w.left > 0 {
 		w.submissions(add)
 	}
 	return ms
+}
+
+// looksBack lists what a fresh app-server can say of the goal, and who may still ask
+// meanwhile.
+func (w *world) looksBack(add func(string, Event)) {
+	now := objective(w.goal)
+	switch {
+	case w.setBack != "":
+		add("set back", LookedBack{Goal: goalOf(now, w.setBack)})
+		add("set back in vain", LookedBack{Goal: goalOf(now, active)})
+		add("set back lost", LookedBack{Err: errLost})
+	case w.lookBack:
+		for _, s := range []protocol.ThreadGoalStatus{active, paused, complete} {
+			add("looked back "+string(s), LookedBack{Goal: goalOf(now, s)})
+		}
+		add("looked back none", LookedBack{})
+		add("looked back lost", LookedBack{Err: errLost})
+	}
+	if w.left > 0 && (w.lookBack || w.setBack != "") {
+		t := Ticket(w.tickets + 1)
+		add("stop", StopAsked{Ticket: t})
+		add("prompt", Prompt{t, "p"})
+	}
 }
 
 type namedReply struct {

@@ -93,7 +93,7 @@ func explore(step stepper, from []*node, depth int) result {
 					r.broken, r.trace = err, append(n.trace(), m.name)
 					return r
 				}
-				if !w.gone && fresh(&w) && left > 1 {
+				if (!w.gone || w.stopLost) && fresh(&w) && left > 1 {
 					next = append(next, &node{world: w, from: n, move: m.name})
 				}
 			}

@@ -76,7 +76,7 @@ func (m *machine) call(s Submission, role Role) {
 // replied takes the one outcome of a frame.
 func (m *machine) replied(f Frame, r Reply) {
 	if r.Delivery == Unknown && !f.Role.Reads() && f.Role != RoleInterrupt {
-		m.lose(r.Err)
+		m.cut(r.Err)
 		return
 	}
 	switch f.Role {

@@ -52,14 +52,17 @@ const (
 type Outcome struct {
 	End  End
 	Goal *protocol.ThreadGoal // nil is none, or never known
-	Turn *LastTurn            // the last turn that ended; nil is none
-	Err  error                // why, for failed starts and disconnections
+	// GoalKnown says that Goal is what Codex has stored, as it acknowledged,
+	// announced or gave it on asking. Without it Goal is only what was known last.
+	GoalKnown bool
+	Turn      *LastTurn // the last turn that ended; nil is none
+	Err       error     // why, for failed starts and disconnections
 }
 
 // outcome derives how op ended from what is known, without a stop or a loss.
 func outcome(s *State) Outcome {
 	op := s.Op
-	out := Outcome{Goal: s.Goal, Turn: op.Last, Err: op.Err}
+	out := Outcome{Goal: s.Goal, GoalKnown: s.GoalKnown, Turn: op.Last, Err: op.Err}
 	if op.Fresh {
 		out.End = EndFailed
 		return out

@@ -38,9 +38,31 @@ func (w *world) check(effect Effect, lost bool) error {
 	case StopTimer:
 		w.timers = slices.DeleteFunc(w.timers, func(t Timer) bool { return t == e.Timer })
 	case Disconnect:
-		w.gone = true
+		if w.over {
+			return errors.New("an app-server is killed that was closed, or has ended")
+		}
+		w.gone, w.stopLost = true, w.stopping
 		w.wire, w.turn = nil, ""
+	case LookBack:
+		w.lookBack = true
+	case SetBack:
+		return w.checkSetBack(e)
 	}
+	return nil
+}
+
+// checkSetBack holds what is done behind a stop without an answer against what the
+// goal was read back to be.
+func (w *world) checkSetBack(e SetBack) error {
+	now := status(w.back.Goal)
+	switch {
+	case w.wasSet || w.lookBack || w.closed:
+		return errors.New("the stored goal is set twice, unread, or for a worker that was closed")
+	case e.Status == protocol.ThreadGoalStatusPaused && now != protocol.ThreadGoalStatusActive,
+		e.Status == protocol.ThreadGoalStatusComplete && (!w.unfinished || now != protocol.ThreadGoalStatusPaused):
+		return fmt.Errorf("the stored goal is %s and is set %s", now, e.Status)
+	}
+	w.wasSet, w.setBack = true, e.Status
 	return nil
 }
 
@@ -72,7 +94,7 @@ func (w *world) checkWrite(f Frame) error {
 	}
 	switch f.Role {
 	case RoleStopPause:
-		w.stopPaused, w.sawComplete, w.restored = true, false, false
+		w.stopPaused, w.sawComplete, w.restored, w.unfinished = true, false, false, false
 	case RoleRestore:
 		w.restored = true
 	case RoleStart:
@@ -146,7 +168,12 @@ func (w *world) checkStopped(a Answer, t ticket) error {
 	if !slices.ContainsFunc(w.open, func(t ticket) bool { return t.stop }) {
 		w.stopping = false
 	}
+	var told *StopError
 	switch {
+	case errors.As(a.Err, &told):
+		return w.checkToldBack(a, told)
+	case a.Err != nil && w.stopLost:
+		return fmt.Errorf("a stop without an answer was told %w before the goal was read back", a.Err)
 	case a.Err != nil:
 		return nil
 	case w.turn != "":
@@ -155,6 +182,22 @@ func (w *world) checkStopped(a Answer, t ticket) error {
 		return errors.New("a stop was answered while the goal is active")
 	case w.sawComplete && !w.restored && status(w.goal) == protocol.ThreadGoalStatusPaused:
 		return errors.New("a finished goal was left paused by a stop")
+	}
+	return nil
+}
+
+// checkToldBack holds what a stop without an answer is told against what was found.
+func (w *world) checkToldBack(a Answer, told *StopError) error {
+	known := w.back.Err == nil && status(w.back.Goal) != protocol.ThreadGoalStatusActive
+	switch {
+	case w.lookBack || w.setBack != "":
+		return errors.New("a stop without an answer was told of the goal before that was read back")
+	case a.GoalKnown != (w.back.Err == nil) || known != (told.Back == nil) || known == errors.Is(told, ErrStopUnknown):
+		return fmt.Errorf("the stored goal is at rest %t, and the stop was told %w", known, told)
+	case w.back.Err == nil && status(told.Goal) != status(w.back.Goal):
+		return fmt.Errorf("the stored goal is %s, and the stop was told %s", status(w.back.Goal), status(told.Goal))
+	case known && status(w.back.Goal) == protocol.ThreadGoalStatusPaused && w.sawComplete && !w.wasSet:
+		return errors.New("a finished goal was left paused by a stop without an answer")
 	}
 	return nil
 }
@@ -177,6 +220,8 @@ func (w *world) checkEnd(out Outcome, lost bool) error {
 func (w *world) atRest() error {
 	waiting := len(w.wire) > 0 || w.turn != "" || w.asked || len(w.timers) > 0
 	switch {
+	case w.gone && (w.lookBack || w.setBack != ""):
+		return w.waitsForBack()
 	case w.gone && len(w.open) > 0:
 		return fmt.Errorf("the connection is over and ticket %d has no answer", w.open[0].n)
 	case w.gone && len(w.timers) > 0:
@@ -191,8 +236,23 @@ func (w *world) atRest() error {
 		return fmt.Errorf("ticket %d waits for nothing", w.open[0].n)
 	case w.owner != 0 && !waiting:
 		return errors.New("the operation waits for nothing")
+	case w.stopping && !slices.ContainsFunc(w.timers, func(t Timer) bool { return t != TimerStall }):
+		return errors.New("a stop is under way without a timer")
 	case w.stopping && w.turn != "" && !w.goalCallPending() && !slices.Contains(w.written, label(Frame{Role: RoleInterrupt, Turn: w.turn})):
 		return fmt.Errorf("a stop lets turn %s run", w.turn)
+	}
+	return nil
+}
+
+// waitsForBack checks that only stops wait for what is read back.
+func (w *world) waitsForBack() error {
+	if len(w.timers) > 0 {
+		return errors.New("the connection is over and a timer runs")
+	}
+	for _, t := range w.open {
+		if !t.stop {
+			return fmt.Errorf("the connection is over and ticket %d has no answer", t.n)
+		}
 	}
 	return nil
 }

@@ -26,9 +26,10 @@ type State struct {
 	Stop    *Stop    // the stop under way; nil when none
 	Stall   Stall
 
-	Closing bool // no submission is taken any more
-	Gone    bool // the connection is over: nothing may be written
-	Started int  // operations begun so far; the next one's ID is one more
+	Closing bool  // no submission is taken any more
+	Gone    bool  // the connection is over: nothing may be written
+	Cause   error // why; nil while it lives
+	Started int   // operations begun so far; the next one's ID is one more
 }
 
 // Load is whether turns can run on the thread. Its goal can be read and changed
@@ -159,6 +160,7 @@ type Stop struct {
 	Interrupted string   // id of the turn an interrupt was written for; "" none
 	MayFollow   bool     // a turn may still start: the goal was or became active
 	GraceOver   bool     // the time in which it may is over
+	SetBack     bool     // the connection is over, and the stored goal's status was set
 }
 
 // StopStep is what a stop waits for.

@@ -11,7 +11,7 @@ import (
 func Step(s State, event Event) (State, []Effect) {
 	m := machine{State: s.clone()}
 	if m.Gone {
-		m.refuse(event)
+		m.afterwards(event)
 		return m.State, m.effects
 	}
 	m.apply(event)
@@ -50,21 +50,7 @@ func (m *machine) apply(event Event) {
 	case TimerFired:
 		m.timerFired(e.Timer)
 	case Disconnected:
-		m.lose(e.Err)
-	}
-}
-
-// refuse answers what is submitted after the connection ended.
-func (m *machine) refuse(event Event) {
-	switch e := event.(type) {
-	case Submit:
-		m.emit(Answer{Ticket: e.Ticket, Err: ErrDisconnected})
-	case Prompt:
-		m.emit(Answer{Ticket: e.Ticket, Err: ErrDisconnected})
-	case Steer:
-		m.emit(Answer{Ticket: e.Ticket, Err: ErrDisconnected})
-	case StopAsked:
-		m.emit(Answer{Ticket: e.Ticket, Err: ErrDisconnected})
+		m.lose(e.Err, e.Closed)
 	}
 }
 
@@ -170,7 +156,7 @@ func (m *machine) timerFired(t Timer) {
 		}
 	case TimerAnswer, TimerTurn:
 		if m.Stop != nil {
-			m.lose(ErrStopTimeout)
+			m.cut(ErrStopTimeout)
 		}
 	}
 }
@@ -189,7 +175,7 @@ func (m *machine) settle() {
 	case m.Op == nil || m.Turn.Phase != TurnNone:
 		m.invokeNext()
 	case m.goalActive() && m.Load == LoadNone && m.Op.Err != nil:
-		m.end(Outcome{End: EndFailed, Goal: m.Goal, Turn: m.Op.Last, Err: m.Op.Err})
+		m.end(Outcome{End: EndFailed, Goal: m.Goal, GoalKnown: m.GoalKnown, Turn: m.Op.Last, Err: m.Op.Err})
 		m.settle()
 	case m.goalActive():
 		m.become()
@@ -231,54 +217,6 @@ func (m *machine) end(out Outcome) {
 		m.emit(Answer{Ticket: w.Ticket, Err: ErrOwnerFinished})
 		return true
 	})
-}
-
-// lose ends everything: the connection is over, or must be. Whatever is pending
-// has an unknown delivery, whatever waits was not sent, and nothing is written
-// from here on.
-func (m *machine) lose(err error) {
-	m.Gone = true
-	m.calm()
-	m.stopWaiting()
-	m.loseLane(err)
-	if t := m.Start.Ticket; t != 0 {
-		m.emit(Answer{Ticket: t, Err: err, Unknown: m.Load == Loaded})
-	}
-	for _, t := range m.Steers {
-		m.emit(Answer{Ticket: t, Err: err, Unknown: true})
-	}
-	for _, w := range m.Waiting {
-		m.emit(Answer{Ticket: w.Ticket, Err: ErrDisconnected})
-	}
-	var out *Outcome
-	op := m.owner()
-	if m.Op != nil {
-		o := Outcome{End: EndDisconnected, Goal: m.Goal, Turn: m.Op.Last, Err: err}
-		out = &o
-		m.emit(Ended{Op: m.Op.ID, Outcome: o})
-	}
-	if m.Stop != nil {
-		for _, t := range m.Stop.Tickets {
-			m.emit(Answer{Ticket: t, Op: op, Outcome: out, Err: err})
-		}
-	}
-	m.Lane, m.Start, m.Steers, m.Waiting, m.Op, m.Stop, m.Turn = nil, Prompt{}, nil, nil, nil, nil, Turn{}
-	m.emit(Disconnect{Err: err})
-}
-
-// loseLane tells the submitter of the call on the wire what is known of it.
-func (m *machine) loseLane(err error) {
-	if m.Lane == nil || m.Lane.Ticket == 0 {
-		return
-	}
-	a := Answer{Ticket: m.Lane.Ticket, Err: err, Unknown: true}
-	switch m.Lane.Role {
-	case RoleLook:
-		a.Err, a.Unknown = ErrDisconnected, false // nothing of it was written
-	case RoleConfirm, RoleUndo:
-		a.Err, a.Unknown, a.Note = nil, false, NoteUnreadable // it was acknowledged
-	}
-	m.emit(a)
 }
 
 func (m *machine) goalActive() bool {

@@ -11,7 +11,7 @@ func (m *machine) askStop(e StopAsked) {
 	m.Closing = m.Closing || e.Final
 	if e.Final && m.Stop == nil && m.Op == nil && m.Lane == nil && m.Load == LoadNone {
 		// Nothing runs, and the stored goal was not this worker's doing: it stays.
-		m.emit(Answer{Ticket: e.Ticket, Goal: m.Goal})
+		m.emit(Answer{Ticket: e.Ticket, Goal: m.Goal, GoalKnown: m.GoalKnown})
 		return
 	}
 	if m.Stop != nil {
@@ -125,6 +125,7 @@ func (m *machine) interrupt() {
 	// No second interrupt for a turn: sent after the first was accepted, it
 	// stays without an answer until the next turn ends.
 	if m.Stop.Interrupted == m.Turn.ID {
+		m.waitFor(StopOnTurn) // a look at the goal meanwhile has taken its timer back
 		return
 	}
 	m.Stop.Interrupted = m.Turn.ID
@@ -154,17 +155,27 @@ func (m *machine) stopReplied(f Frame, r Reply) {
 	}
 	switch f.Role {
 	case RoleStopPause, RoleStopLook:
+		saw := m.Stop.SawComplete
+		if read := r.Delivery == Acknowledged && !r.Drift; f.Role == RoleStopLook && !(read && m.goalPaused()) {
+			m.Stop.SawComplete = false // whatever pauses the goal from here on is not this stop
+		}
 		if m.goalActive() {
 			// It cannot be paused: only without its app-server does nothing run.
-			m.lose(cmp.Or(r.Err, ErrStillActive))
+			m.cut(cmp.Or(r.Err, ErrStillActive))
 			return
 		}
-		if m.Stop.SawComplete && m.Goal != nil && m.Goal.Status == protocol.ThreadGoalStatusPaused && r.Delivery == Acknowledged {
+		if saw && m.goalPaused() && r.Delivery == Acknowledged {
 			// 0.160.1 stores paused for a finished goal: it becomes complete again.
-			m.Stop.SawComplete, m.Stop.Look = false, false
+			m.Stop.Look = false
 			m.stopWrite(RoleRestore)
 		}
+	case RoleRestore:
+		m.Stop.SawComplete = false
 	}
+}
+
+func (m *machine) goalPaused() bool {
+	return m.Goal != nil && m.Goal.Status == protocol.ThreadGoalStatusPaused
 }
 
 // endStop ends the operation and answers everyone who asked for the stop.
@@ -180,7 +191,7 @@ func (m *machine) endStop() {
 		m.end(o)
 	}
 	for _, t := range tickets {
-		m.emit(Answer{Ticket: t, Op: op, Goal: m.Goal, Outcome: out})
+		m.emit(Answer{Ticket: t, Op: op, Goal: m.Goal, GoalKnown: m.GoalKnown, Outcome: out})
 	}
 }
 

@@ -38,6 +38,15 @@ type world struct {
 	stopPaused  bool // it wrote its pause
 	sawComplete bool // and the goal was announced complete after that
 	restored    bool
+	unfinished  bool // sawComplete, also where no read could tell what came of it
+
+	stopLost bool                      // it came during a stop that is not answered
+	over     bool                      // the connection has ended by itself
+	closed   bool                      // the connection was ended in an orderly way
+	lookBack bool                      // the goal is to be read back
+	setBack  protocol.ThreadGoalStatus // it is to be set to this; "" is not
+	wasSet   bool
+	back     LookedBack // what was found last
 }
 
 // ticket is one submission as the onlooker follows it.
@@ -81,6 +90,9 @@ func (w world) take(step stepper, e Event) (world, error) {
 			return w, err
 		}
 	}
+	if _, over := e.(Disconnected); over {
+		w.gone, w.wire, w.turn = true, nil, ""
+	}
 	if lost && !w.gone {
 		return w, errors.New("the connection is over and the app-server was not ended")
 	}
@@ -104,7 +116,7 @@ func (w *world) observe(e Event) (lost bool) {
 	case StopAsked:
 		w.open = append(w.open, ticket{n: e.Ticket, stop: true, final: e.Final})
 		if !w.stopping {
-			w.stopping, w.stopPaused, w.sawComplete, w.restored = true, false, false, false
+			w.stopping, w.stopPaused, w.sawComplete, w.restored, w.unfinished = true, false, false, false, false
 		}
 	case Replied:
 		w.wire = slices.DeleteFunc(w.wire, func(f Frame) bool { return f == e.Frame })
@@ -121,7 +133,11 @@ func (w *world) observe(e Event) (lost bool) {
 	case TimerFired:
 		w.timers = slices.DeleteFunc(w.timers, func(t Timer) bool { return t == e.Timer })
 	case Disconnected:
+		w.stopLost = w.stopping && !e.Closed
+		w.over, w.closed = true, e.Closed
 		return true
+	case LookedBack:
+		w.lookBack, w.setBack, w.back = false, "", e
 	}
 	return false
 }
@@ -153,11 +169,14 @@ func (w *world) observeReply(e Replied) {
 }
 
 func (w *world) observeGoalReply(f Frame, r Reply) {
+	if f.Role == RoleRestore && r.Delivery != Unknown {
+		w.sawComplete, w.unfinished = false, false // whatever pauses it from here on is not the stop
+	}
 	switch {
 	case r.Delivery == Acknowledged && !r.Drift:
 		w.goal, w.heard, w.unsure = r.Goal, false, false
 		if f.Role == RoleStopLook && status(w.goal) != protocol.ThreadGoalStatusPaused {
-			w.sawComplete = false // whatever pauses it from here on is not the stop
+			w.sawComplete, w.unfinished = false, false
 		}
 	case r.Delivery == Acknowledged && !f.Role.Reads():
 		w.unsure = true
@@ -174,7 +193,7 @@ func (w *world) observeGoalReply(f Frame, r Reply) {
 
 func (w *world) observeGoal(goal *protocol.ThreadGoal) {
 	if w.stopPaused && status(goal) == protocol.ThreadGoalStatusComplete {
-		w.sawComplete = true
+		w.sawComplete, w.unfinished = true, true
 	}
 	switch {
 	case w.goalCallPending():
