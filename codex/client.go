@@ -49,46 +49,6 @@ type ServerInfo struct {
 	Process ProcessID
 }
 
-// Start starts an app-server, makes sure that it is a supported Codex, before it runs and by its own words, and introduces
-// the client. ctx bounds that, not the life of the client. The error carries the last of the app-server's stderr if it ended.
-func Start(ctx context.Context, o Options) (*Client, error) {
-	o = o.withDefaults()
-	dial := o.Dial
-	if dial == nil {
-		dial = func(ctx context.Context) (Transport, error) { return launch(ctx, &o) }
-	}
-	t, err := dial(ctx)
-	if err != nil {
-		return nil, err
-	}
-	c := connect(t, o)
-	if err := c.introduce(ctx); err != nil {
-		_ = c.Kill()
-		<-c.done
-		var exit *ExitError
-		if !errors.As(err, &exit) && errors.As(t.Err(), &exit) && exit.Stderr != "" {
-			err = fmt.Errorf("%w\nits last words on stderr were:\n%s", err, exit.Stderr)
-		}
-		return nil, fmt.Errorf("start codex app-server: %w", err)
-	}
-	return c, nil
-}
-
-func launch(ctx context.Context, o *Options) (Transport, error) {
-	path, err := FindExecutable(o.Path)
-	if err != nil {
-		return nil, err
-	}
-	v, err := version.OfExecutable(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	if err := version.Check(v); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return spawn(ctx, path, o)
-}
-
 func connect(t Transport, o Options) *Client {
 	c := &Client{opts: o, transport: t, written: make(chan struct{}), done: make(chan struct{})}
 	c.hub = newHub(&c.stats)

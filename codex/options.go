@@ -19,6 +19,8 @@ type Options struct {
 	Dir string
 	// Env is the environment of the process, each entry as KEY=value. It replaces that of the current process and is not
 	// added to it: without HOME or CODEX_HOME in it Codex looks elsewhere for its home. Nil takes that of the current process.
+	// What an outer Codex marks its commands with is left out either way: CODEX_THREAD_ID, CODEX_NETWORK_PROXY_ACTIVE and all
+	// that begins with CODEX_SANDBOX, CODEX_INTERNAL_ or CODEX_MANAGED_.
 	Env []string
 	// Client is how this program calls itself to Codex.
 	Client ClientInfo

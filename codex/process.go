@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/codexctl/codexctl/codex/internal/outer"
 	"github.com/codexctl/codexctl/codex/internal/wire"
 )
 
@@ -19,11 +20,11 @@ import (
 // process it has left behind can hold them open.
 const drainTime = 500 * time.Millisecond
 
-// ExitError says that the app-server ended in another way than it was asked to.
+// ExitError says that the app-server ended without being asked to, or in another way than it was.
 type ExitError struct {
 	State  *os.ProcessState // nil if even that could not be learnt
-	Stderr string           // the last of its stderr, without colours
-	Err    error            // what waiting for it said
+	Stderr string           // its own error, else the last of its stderr; without colours and stack frames
+	Err    error            // what waiting for it said; nil if it ended with 0
 }
 
 func (e *ExitError) Error() string {
@@ -32,10 +33,12 @@ func (e *ExitError) Error() string {
 		msg += ": " + e.State.String()
 	}
 	if e.Stderr != "" {
-		msg += "\nits last words on stderr were:\n" + e.Stderr
+		msg += "\n" + e.words()
 	}
 	return msg
 }
+
+func (e *ExitError) words() string { return "its last words on stderr were:\n" + e.Stderr }
 
 func (e *ExitError) Unwrap() error { return e.Err }
 
@@ -64,7 +67,11 @@ func spawn(ctx context.Context, path string, o *Options) (*process, error) {
 	}
 	cmd := exec.Command(path, append([]string{"app-server"}, o.Args...)...)
 	cmd.Dir = o.Dir
-	cmd.Env = o.Env
+	env := o.Env
+	if env == nil {
+		env = os.Environ()
+	}
+	cmd.Env = outer.Environ(env)
 	// A group of its own: a Ctrl-C at the terminal is for us to handle, and Kill reaches the commands that Codex runs.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 
@@ -124,9 +131,7 @@ func spawn(ctx context.Context, path string, o *Options) (*process, error) {
 		_ = diag.SetReadDeadline(until)
 		<-drained
 		_ = diag.Close()
-		if err != nil {
-			p.err = &ExitError{State: cmd.ProcessState, Stderr: lastLines(p.stderr.String(), 12), Err: err}
-		}
+		p.err = &ExitError{State: cmd.ProcessState, Stderr: lastWords(p.stderr.String()), Err: err}
 		close(p.done)
 	}()
 	return p, nil
@@ -193,7 +198,25 @@ func (p *process) Err() error {
 // CloseRead may be called once reading has ended; it lets go of the pipe.
 func (p *process) CloseRead() error { return p.stdout.Close() }
 
-func lastLines(text string, n int) string {
-	lines := strings.Split(text, "\n")
-	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+// lastWords is what a person needs of the end of a stderr. Codex ends for a reason with "Error: …", the causes, and a stack
+// backtrace of frames that its release build cannot name.
+func lastWords(text string) string {
+	const most = 12
+	var lines []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		switch {
+		case strings.HasPrefix(line, "Error: "):
+			lines = lines[:0]
+		case line == "Stack backtrace:" || line == "stack backtrace:" || strings.HasSuffix(line, ": <unknown>"):
+			continue
+		}
+		lines = append(lines, line)
+	}
+	text = strings.TrimSpace(strings.Join(lines, "\n"))
+	lines = strings.Split(text, "\n")
+	if strings.HasPrefix(text, "Error: ") {
+		return strings.Join(lines[:min(len(lines), most)], "\n")
+	}
+	return strings.Join(lines[max(0, len(lines)-most):], "\n")
 }

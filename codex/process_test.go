@@ -283,7 +283,8 @@ func TestProcessThatAnswersAsAnotherVersionIsRefused(t *testing.T) {
 	for agent, ok := range map[string]bool{
 		"my client/x/0.160.1 (Debian 12.0.0; x86_64) xterm (my client/x; 1)": true,
 		"my client/x/0.160.0 (Debian 12.0.0; x86_64) xterm (my client/x; 1)": false,
-		"other/0.160.1 (Debian 12.0.0; x86_64)":                              false,
+		"other/0.160.1 (Debian 12.0.0; x86_64)":                              true, // an originator set from outside
+		"other/0.161.0 (Debian 12.0.0; x86_64)":                              false,
 	} {
 		peer := codextest.NewPeer(codextest.On("initialize").Answer(map[string]any{"userAgent": agent, "codexHome": "/"}))
 		c, err := codex.Start(t.Context(), codex.Options{Dial: peer.Dial, Client: codex.ClientInfo{Name: "my client/x", Version: "1"}})

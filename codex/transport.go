@@ -24,7 +24,7 @@ type Transport interface {
 	Kill() error
 	// Done is closed when the server is gone.
 	Done() <-chan struct{}
-	// Err says, after Done, how the server ended and what it last wrote to stderr; nil after a clean end.
+	// Err says, after Done, how the server ended and what it last wrote to stderr; nil when there is nothing to say.
 	Err() error
 	// Process identifies the server's process. The zero value means that there is none of its own.
 	Process() ProcessID

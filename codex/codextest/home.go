@@ -81,7 +81,8 @@ func NewHome(dir, modelURL string, o HomeOptions) (*Home, error) {
 		user: filepath.Join(dir, "user"),
 		tmp:  filepath.Join(dir, "tmp"),
 	}
-	for _, path := range []string{h.Path, h.Work, h.user, h.tmp} {
+	// Without skills every Codex that runs in the home watches all of it.
+	for _, path := range []string{h.Path, filepath.Join(h.Path, "skills"), h.Work, h.user, h.tmp} {
 		if err := os.MkdirAll(path, 0o700); err != nil {
 			return nil, fmt.Errorf("make a codex home: %w", err)
 		}

@@ -5,9 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"time"
+
+	"github.com/codexctl/codexctl/codex/internal/outer"
 )
 
 // versionTimeout bounds `codex --version` for callers whose context has no
@@ -20,11 +24,18 @@ const versionTimeout = 20 * time.Second
 //	<client name>/<codex version> (<os>; <arch>) <terminal> (<client name>; <client version>)
 //
 // The name may itself contain "/" and spaces, so the caller has to say which
-// name it sent. The version is returned as it stands, not checked.
+// name it sent. CODEX_INTERNAL_ORIGINATOR_OVERRIDE puts another name there, and
+// so does a server that was introduced by another client before: then the first
+// thing that looks like a version is it. The version is returned as it stands,
+// not checked.
 func FromUserAgent(clientName, userAgent string) (string, error) {
 	rest, ok := strings.CutPrefix(userAgent, clientName+"/")
 	if !ok {
-		return "", fmt.Errorf("read codex version: user agent %q does not start with client name %q", userAgent, clientName)
+		found := agentVersion.FindStringSubmatch(userAgent)
+		if found == nil {
+			return "", fmt.Errorf("read codex version: none in user agent %q", userAgent)
+		}
+		return found[1], nil
 	}
 	v, _, ok := strings.Cut(rest, " ")
 	if !ok || v == "" {
@@ -32,6 +43,8 @@ func FromUserAgent(clientName, userAgent string) (string, error) {
 	}
 	return v, nil
 }
+
+var agentVersion = regexp.MustCompile(`/(\d+\.\d+\.\d+[^ /]*) \(`)
 
 // FromCLI returns the version inside what `codex --version` prints, which is
 // "codex-cli <version>" and a line end. Anything else is an error. The version
@@ -51,6 +64,7 @@ func OfExecutable(ctx context.Context, path string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "--version")
+	cmd.Env = outer.Environ(os.Environ())
 	cmd.WaitDelay = time.Second // a grandchild of a shim may hold the pipe open
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -6,8 +6,9 @@
 // is spawned, and of the userAgent of the process that answered initialize,
 // because the file may have been replaced in between.
 //
-// The package imports nothing else of this module and keeps no state; every
-// function may be called from any goroutine.
+// The package imports nothing else of this module but a leaf that cleans
+// environments, and keeps no state; every function may be called from any
+// goroutine.
 package version
 
 import (

@@ -52,6 +52,10 @@ func TestUserAgentIsReadBehindTheClientNameHoweverItLooks(t *testing.T) {
 		{"a/9.9.9 (b", "a/9.9.9 (b/0.160.2" + tail, "0.160.2"},
 		{"", "/0.160.1" + tail, "0.160.1"},
 		{"lab", "lab/0.161.0-alpha.3" + tail, "0.161.0-alpha.3"},
+		// Another name than the one that was sent: an originator that was set from outside.
+		{"lab", "codex_vscode/0.160.1" + tail, "0.160.1"},
+		{"lab", "an / odd/one (1)/0.160.1" + tail, "0.160.1"},
+		{"lab", "other/0.161.0-alpha.3" + tail, "0.161.0-alpha.3"},
 	}
 	for _, row := range rows {
 		got, err := version.FromUserAgent(row.client, row.agent)
@@ -60,7 +64,7 @@ func TestUserAgentIsReadBehindTheClientNameHoweverItLooks(t *testing.T) {
 		}
 	}
 	for _, row := range []struct{ client, agent string }{
-		{"lab", ""}, {"lab", "other/0.160.1 (x)"}, {"lab", "lab/"}, {"lab", "lab/ (x)"}, {"lab", "lab/0.160.1"}, {"lab", "lab 0.160.1 (x)"},
+		{"lab", ""}, {"lab", "other (x)"}, {"lab", "other/next (x)"}, {"lab", "other/0.160.1"}, {"lab", "lab/"}, {"lab", "lab/ (x)"}, {"lab", "lab/0.160.1"}, {"lab", "lab 0.160.1 (x)"},
 	} {
 		if got, err := version.FromUserAgent(row.client, row.agent); err == nil {
 			t.Errorf("FromUserAgent(%q, %q) = %q, want an error", row.client, row.agent, got)
