@@ -15,6 +15,7 @@ import (
 
 	"github.com/codexctl/codexctl/codex"
 	"github.com/codexctl/codexctl/codex/control"
+	"github.com/codexctl/codexctl/codex/worker"
 )
 
 type doctorOptions struct {
@@ -54,15 +55,23 @@ func newDoctor(s streams) *cobra.Command {
 }
 
 func runDoctor(ctx context.Context, o *doctorOptions) error {
-	at, err := newSite(o.streams, o.key)
+	state, err := stateDir(o.streams)
+	if err != nil {
+		return err
+	}
+	dir, err := o.key.path(o.streams)
+	if err != nil {
+		return err
+	}
+	id, err := worker.IdentifyStored(o.key.in(o.streams, dir), nil)
 	if err != nil {
 		return err
 	}
 	c := &checkup{OK: true}
-	c.codex(ctx, at)
-	c.state(at.state)
-	c.sockets(ctx, at.state)
-	c.workers(at.state)
+	c.codex(ctx, id.CodexHome)
+	c.state(state)
+	c.sockets(ctx, state)
+	c.workers(state)
 	if o.json {
 		if err := writeJSON(o.streams.out, c); err != nil {
 			return err
@@ -95,8 +104,7 @@ func (c *checkup) fail(name, detail, remedy string, code exitCode) {
 }
 
 // codex looks at everything that needs the executable.
-func (c *checkup) codex(ctx context.Context, at site) {
-	home := at.identity.CodexHome
+func (c *checkup) codex(ctx context.Context, home string) {
 	switch err := unix.Access(home, unix.W_OK|unix.X_OK); {
 	case err == nil:
 		c.ok("codex home", home)
@@ -118,7 +126,7 @@ func (c *checkup) codex(ctx context.Context, at site) {
 func (c *checkup) login(ctx context.Context, path string) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	client, err := codex.Start(ctx, codex.Options{Path: path, Client: codex.ClientInfo{Version: moduleVersion()}})
+	client, err := codex.Start(ctx, codex.Options{Path: path, Dir: anywhere(), Client: codex.ClientInfo{Version: moduleVersion()}})
 	if err != nil {
 		c.fail("app-server", oneLine(err), "what it says above its end is Codex's own; see its configuration", exitFailed)
 		return
@@ -144,7 +152,9 @@ func (c *checkup) sandbox(ctx context.Context, path string) {
 		c.warn("sandbox", "not tried: there is no true on PATH", "")
 		return
 	}
-	out, err := exec.CommandContext(ctx, path, "sandbox", "--", nothing).CombinedOutput()
+	cmd := exec.CommandContext(ctx, path, "sandbox", "--", nothing)
+	cmd.Dir = anywhere()
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		c.warn("sandbox", fmt.Sprintf("a command in it failed: %v: %s", err, lastLine(out)),
 			"see Codex's sandbox prerequisites; --sandbox chooses another")
@@ -172,10 +182,14 @@ func (c *checkup) state(dir string) {
 
 // sockets looks for those whose owner is gone.
 func (c *checkup) sockets(ctx context.Context, state string) {
-	paths, err := filepath.Glob(filepath.Join(state, "run", "*.sock"))
-	if err != nil {
-		c.fail("sockets", err.Error(), "", exitFailed)
-		return
+	var paths []string
+	for _, dir := range control.SocketDirs(state) {
+		found, err := filepath.Glob(filepath.Join(dir, "*.sock"))
+		if err != nil {
+			c.fail("sockets", err.Error(), "", exitFailed)
+			return
+		}
+		paths = append(paths, found...)
 	}
 	for _, path := range paths {
 		conn, err := control.Dial(ctx, path)

@@ -40,7 +40,7 @@ func (c *checkup) session(s worker.Stored) {
 	key := s.Identity.Key
 	name := fmt.Sprintf("%q in %s", key.Session, key.Dir)
 	owned := s.Owner != (codex.ProcessID{})
-	look := fmt.Sprintf("run: codexctl status --cd %s --project %s --session %s", key.Dir, key.Project, key.Session)
+	look := "run: codexctl status " + keyFlags(key)
 	switch {
 	case owned:
 		c.ok("owner", fmt.Sprintf("%s: process %d", name, s.Owner.PID))
@@ -50,10 +50,25 @@ func (c *checkup) session(s worker.Stored) {
 	default:
 		c.ok("session", name+": nobody owns it")
 	}
+	if _, err := os.Stat(key.Dir); errors.Is(err, fs.ErrNotExist) && key.Dir != "" {
+		c.warn("directory", name+": the directory is gone", withoutDirectory(key, owned))
+	}
 	if len(s.Open) > 0 && !owned {
 		c.warn("intents", fmt.Sprintf("%s: %d without a known outcome, the last %s", name, len(s.Open), s.Open[len(s.Open)-1].Method), look)
 	}
 	if s.Torn.Dropped() && !owned {
 		c.warn("journal", name+": its last record was cut short", "nothing to do: the next owner drops it")
 	}
+}
+
+// withoutDirectory is what to do about a session whose directory is gone.
+func withoutDirectory(key worker.Key, owned bool) string {
+	if owned {
+		return "to end it: codexctl stop --owner " + keyFlags(key)
+	}
+	return "to forget its goal: codexctl goal clear " + keyFlags(key)
+}
+
+func keyFlags(key worker.Key) string {
+	return fmt.Sprintf("--cd %s --project %s --session %s", key.Dir, key.Project, key.Session)
 }

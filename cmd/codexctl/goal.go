@@ -92,7 +92,11 @@ func driveGoal(ctx context.Context, o *goalOptions, parsed goal.Command) (err er
 	if err := o.check(); err != nil {
 		return err
 	}
-	at, err := newSite(o.streams, o.key)
+	where := knownSite
+	if parsed.Action == goal.Set || parsed.Action == goal.Resume {
+		where = newSite
+	}
+	at, err := where(o.streams, o.key)
 	if err != nil {
 		return err
 	}

@@ -32,11 +32,30 @@ type site struct {
 	socket   string
 }
 
+// newSite is where a command that begins work does it.
 func newSite(s streams, key keyOptions) (site, error) {
 	id, err := key.resolve(s)
 	if err != nil {
 		return site{}, err
 	}
+	return siteOf(s, id)
+}
+
+// knownSite is where a command looks, stops, pauses or clears: that needs no
+// directory.
+func knownSite(s streams, key keyOptions) (site, error) {
+	state, err := stateDir(s)
+	if err != nil {
+		return site{}, err
+	}
+	id, err := key.find(s, state)
+	if err != nil {
+		return site{}, err
+	}
+	return siteOf(s, id)
+}
+
+func siteOf(s streams, id worker.Identity) (site, error) {
 	state, err := stateDir(s)
 	if err != nil {
 		return site{}, err

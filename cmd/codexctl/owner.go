@@ -43,6 +43,7 @@ func becomeOwner(ctx context.Context, at site, thread string, c codexOptions, wo
 	opts.Codex.Path = found.path
 	opts.Socket = func(worker.Identity) string { return at.socket }
 	opts.Codex.Handlers = desk.handlers()
+	opts.WithoutDir = !work
 	o := newOwner(held)
 	if o.manager, err = worker.NewManager(opts); err != nil {
 		return nil, errors.Join(err, held.Close())

@@ -33,7 +33,7 @@ func newStatus(s streams) *cobra.Command {
 }
 
 func runStatus(ctx context.Context, o *statusOptions) (err error) {
-	at, err := newSite(o.streams, o.key)
+	at, err := knownSite(o.streams, o.key)
 	if err != nil {
 		return err
 	}

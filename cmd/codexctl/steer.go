@@ -38,7 +38,7 @@ func runSteer(ctx context.Context, o *steerOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	at, err := newSite(o.streams, o.key)
+	at, err := knownSite(o.streams, o.key)
 	if err != nil {
 		return err
 	}

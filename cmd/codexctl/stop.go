@@ -40,7 +40,7 @@ type stopReport struct {
 }
 
 func runStop(ctx context.Context, o *stopOptions) error {
-	at, err := newSite(o.streams, o.key)
+	at, err := knownSite(o.streams, o.key)
 	if err != nil {
 		return err
 	}

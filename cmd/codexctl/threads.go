@@ -62,7 +62,7 @@ type threadReport struct {
 }
 
 func listThreads(ctx context.Context, o *threadsOptions) (err error) {
-	at, err := newSite(o.streams, o.key)
+	at, err := knownSite(o.streams, o.key)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func listThreads(ctx context.Context, o *threadsOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	client, err := codex.Start(ctx, codex.Options{Path: found.path, Client: codex.ClientInfo{Version: moduleVersion()}})
+	client, err := codex.Start(ctx, codex.Options{Path: found.path, Dir: anywhere(), Client: codex.ClientInfo{Version: moduleVersion()}})
 	if err != nil {
 		return startError(err)
 	}
@@ -139,7 +139,7 @@ func (o *threadsOptions) print(reports []threadReport) error {
 
 // adoptThread makes a thread the session's own, for whoever owns it next.
 func adoptThread(ctx context.Context, o *threadsOptions, thread string) (err error) {
-	at, err := newSite(o.streams, o.key)
+	at, err := knownSite(o.streams, o.key)
 	if err != nil {
 		return err
 	}

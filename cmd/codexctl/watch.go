@@ -36,7 +36,7 @@ func newWatch(s streams) *cobra.Command {
 
 // runWatch ends well when the owner ends or the watcher has seen enough.
 func runWatch(ctx context.Context, o *watchOptions) (err error) {
-	at, err := newSite(o.streams, o.key)
+	at, err := knownSite(o.streams, o.key)
 	if err != nil {
 		return err
 	}

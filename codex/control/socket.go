@@ -32,10 +32,17 @@ var ErrForeignPeer = errors.New("the process at the other end belongs to another
 func SocketPath(stateDir, identity string) string {
 	sum := sha256.Sum256([]byte(stateDir + "\x00" + identity))
 	name := hex.EncodeToString(sum[:12]) + ".sock"
-	if path := filepath.Join(stateDir, "run", name); len(path) <= maxSocketPath {
+	dirs := SocketDirs(stateDir)
+	if path := filepath.Join(dirs[0], name); len(path) <= maxSocketPath {
 		return path
 	}
-	return filepath.Join("/tmp", "codexctl-"+strconv.Itoa(os.Geteuid()), name)
+	return filepath.Join(dirs[1], name)
+}
+
+// SocketDirs are where the sockets of stateDir's owners can be: in a directory of
+// its own, and in one under /tmp that all state directories of this user share.
+func SocketDirs(stateDir string) [2]string {
+	return [2]string{filepath.Join(stateDir, "run"), filepath.Join("/tmp", "codexctl-"+strconv.Itoa(os.Geteuid()))}
 }
 
 // Listen opens the socket at path, for the holder of the identity's lock alone:

@@ -30,16 +30,26 @@ type Identity struct {
 // with the environment env, each entry KEY=value; nil is that of this process. It
 // fails if Dir is not a directory.
 func Identify(key Key, env []string) (Identity, error) {
-	dir, err := canonical(key.Dir)
+	id, err := IdentifyStored(key, env)
 	if err != nil {
-		return Identity{}, fmt.Errorf("working directory: %w", err)
+		return Identity{}, err
 	}
-	info, err := os.Stat(dir)
+	info, err := os.Stat(id.Key.Dir)
 	if err != nil {
 		return Identity{}, fmt.Errorf("working directory: %w", err)
 	}
 	if !info.IsDir() {
-		return Identity{}, fmt.Errorf("working directory: %s is not a directory", dir)
+		return Identity{}, fmt.Errorf("working directory: %s is not a directory", id.Key.Dir)
+	}
+	return id, nil
+}
+
+// IdentifyStored is Identify for those who begin no work: Dir may be gone, and is
+// then taken as it is written, but for links on the way to it.
+func IdentifyStored(key Key, env []string) (Identity, error) {
+	dir, err := canonical(key.Dir)
+	if err != nil {
+		return Identity{}, fmt.Errorf("working directory: %w", err)
 	}
 	key.Dir = dir
 	home, err := codexHome(env, dir)

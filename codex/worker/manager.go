@@ -63,7 +63,11 @@ func (m *Manager) Adopt(ctx context.Context, key Key, thread string) (*Worker, e
 }
 
 func (m *Manager) worker(ctx context.Context, key Key, thread string) (*Worker, error) {
-	id, err := Identify(key, m.opts.Codex.Env)
+	identify := Identify
+	if m.opts.WithoutDir {
+		identify = IdentifyStored
+	}
+	id, err := identify(key, m.opts.Codex.Env)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/codexctl/codexctl/codex"
@@ -56,6 +57,9 @@ func (w *Worker) connect(ctx context.Context, h history) error {
 	}
 	o := w.opts.Codex
 	o.Dir = w.identity.Key.Dir
+	if _, err := os.Stat(o.Dir); err != nil && w.opts.WithoutDir {
+		o.Dir = w.owned.dir
+	}
 	client, err := codex.Start(ctx, o)
 	if err != nil {
 		return err

@@ -27,6 +27,10 @@ type Options struct {
 	// ResumePaused pauses a stored active goal before its thread is resumed, so
 	// that no work starts by itself.
 	ResumePaused bool
+	// WithoutDir opens workers whose directory is gone, to look at a stored goal, to
+	// pause it or to clear it: Codex needs no directory for that. Their app-server
+	// runs in the state directory. What begins work then fails.
+	WithoutDir bool
 	// Socket names the control socket of a worker, for those who find it owned.
 	// Nil is none.
 	Socket func(Identity) string
