@@ -36,7 +36,8 @@ type Model struct {
 	mu       sync.Mutex
 	closed   bool
 	requests []Request
-	underway int // HTTP requests that are being answered
+	told     map[string]int // by objective, the first of requests whose Objective it is
+	underway int            // HTTP requests that are being answered
 	failures []error
 	changed  chan struct{} // closed, and replaced, whenever one of the fields above changes
 }
@@ -54,6 +55,7 @@ func NewModel(script Script) (*Model, error) {
 		script:  script,
 		number:  models.Add(1),
 		address: listener.Addr().String(),
+		told:    make(map[string]int),
 		changed: make(chan struct{}),
 	}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
@@ -155,9 +157,13 @@ func (m *Model) done() {
 
 // choose records the request and asks the script for its reply.
 func (m *Model) choose(request Request) (Request, Reply) {
+	objective := request.Objective()
 	m.order.Lock()
 	defer m.order.Unlock()
 	m.mu.Lock()
+	if _, known := m.told[objective]; objective != "" && !known {
+		m.told[objective] = len(m.requests)
+	}
 	request.N = len(m.requests) + 1
 	m.requests = append(m.requests, request)
 	m.announceLocked()

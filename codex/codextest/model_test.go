@@ -212,6 +212,33 @@ func TestWaitSeesTheRequestThatComesLater(t *testing.T) {
 	}
 }
 
+func TestWaitObjectiveFindsTheOldestRequestToldOfIt(t *testing.T) {
+	m := codextest.StartModel(t, codextest.Always(codextest.Reply{}))
+	goal := func(objective string) map[string]any {
+		return map[string]any{"type": "message", "role": "user", "content": "<codex_internal_context source=\"goal\">\n<objective>\n" + objective + "\n</objective>\n</codex_internal_context>"}
+	}
+	found := make(chan string)
+	go func() {
+		r, err := m.WaitObjective(t.Context(), "objective 1")
+		found <- fmt.Sprint(r.Turn, err)
+	}()
+	// One objective may begin like another, and is told again with every request behind it.
+	for _, told := range [][]any{{goal("objective 10")}, {goal("objective 10"), goal("objective 1")}, {goal("objective 10"), goal("objective 1")}} {
+		if _, _, err := ask(t, m, fmt.Sprintf("turn-%d", len(m.Requests())+1), told...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := <-found; got != "turn-2<nil>" {
+		t.Errorf("found %s, want turn-2", got)
+	}
+	reason := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(reason)
+	if _, err := m.WaitObjective(ctx, "another"); !errors.Is(err, reason) || !strings.Contains(err.Error(), `"another"`) {
+		t.Errorf("WaitObjective: %v", err)
+	}
+}
+
 func TestCloseCutsWhatWaitsAndEndsEveryWait(t *testing.T) {
 	gate := codextest.NewGate()
 	m := newModel(t, codextest.Always(codextest.Reply{codextest.Text("x"), gate}))

@@ -41,6 +41,30 @@ func (m *Model) WaitRequest(ctx context.Context, match func(Request) bool) (Requ
 	}
 }
 
+// WaitObjective waits for a request whose [Request.Objective] is objective and returns the oldest. It takes no longer
+// however many have arrived. It gives up as [Model.WaitRequests] does.
+func (m *Model) WaitObjective(ctx context.Context, objective string) (Request, error) {
+	for {
+		requests, changed, err := m.look()
+		if r, told := m.firstTold(objective); told {
+			return r, nil
+		}
+		if err = m.pause(ctx, changed, err); err != nil {
+			return Request{}, fmt.Errorf("wait for the model to be told the objective %q: %w; it got %d requests", objective, err, len(requests))
+		}
+	}
+}
+
+func (m *Model) firstTold(objective string) (Request, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	i, told := m.told[objective]
+	if !told {
+		return Request{}, false
+	}
+	return m.requests[i], true
+}
+
 // WaitIdle waits until no request is being answered: until every answer has been given in full, or given up because Codex
 // hung up. It returns at once if none has arrived. It gives up when ctx ends.
 func (m *Model) WaitIdle(ctx context.Context) error {

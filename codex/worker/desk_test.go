@@ -29,7 +29,13 @@ func newDesk(t *testing.T, script codextest.Script) *desk {
 	ctx, cancel := context.WithTimeout(t.Context(), bound)
 	t.Cleanup(cancel)
 	model := codextest.StartModel(t, script)
-	d := &desk{T: t, ctx: ctx, model: model, home: codextest.TempHome(t, model, codextest.HomeOptions{}), state: t.TempDir(), dir: t.TempDir()}
+	return newDeskIn(t, ctx, model, codextest.TempHome(t, model, codextest.HomeOptions{}))
+}
+
+// newDeskIn is a desk of its own in a home that others share.
+func newDeskIn(t *testing.T, ctx context.Context, model *codextest.Model, home *codextest.Home) *desk {
+	t.Helper()
+	d := &desk{T: t, ctx: ctx, model: model, home: home, state: t.TempDir(), dir: t.TempDir()}
 	d.opts = worker.Options{
 		StateDir: d.state + "/state",
 		Codex:    codex.Options{Path: codextest.Binary(t), Env: d.home.Env()},
@@ -46,13 +52,22 @@ func (d *desk) open() {
 		d.Fatal(err)
 	}
 	d.manager = m
-	d.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-		defer cancel()
-		if err := m.Close(ctx); err != nil {
-			d.Errorf("close the manager: %v", err)
-		}
-	})
+	d.Cleanup(func() { d.shut(m) })
+}
+
+// close ends what runs, in an orderly way.
+func (d *desk) close() {
+	d.Helper()
+	d.shut(d.manager)
+}
+
+func (d *desk) shut(m *worker.Manager) {
+	d.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	if err := m.Close(ctx); err != nil {
+		d.Errorf("close the manager: %v", err)
+	}
 }
 
 func (d *desk) key() worker.Key { return worker.Key{Project: "p", Session: "s", Dir: d.dir} }

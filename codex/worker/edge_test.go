@@ -214,7 +214,7 @@ func TestASlowSubscriberLosesPiecesAndIsTold(t *testing.T) {
 	if err := f.replace(); err != nil {
 		t.Fatal(err)
 	}
-	untilTurn[*protocol.TurnCompletedNotification](&desk{T: t, ctx: f.ctx}, swift) // only now the slow one reads
+	until[*protocol.TurnCompletedNotification](&desk{T: t, ctx: f.ctx}, swift, nil) // only now the slow one reads
 	var deltas, lagged uint64
 	for {
 		e, err := events.Next(f.ctx)

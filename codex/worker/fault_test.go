@@ -71,7 +71,7 @@ func newFaulty(t *testing.T, rules ...*codextest.Rule) *faulty {
 		t.Fatal(err)
 	}
 	f := &faulty{T: t, ctx: ctx, peer: peer, worker: w, op: c.Operation}
-	untilTurn[*protocol.TurnStartedNotification](&desk{T: t, ctx: ctx}, events)
+	until[*protocol.TurnStartedNotification](&desk{T: t, ctx: ctx}, events, nil)
 	events.Close()
 	return f
 }

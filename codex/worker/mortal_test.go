@@ -8,13 +8,13 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/codexctl/codexctl/codex"
-	"github.com/codexctl/codexctl/codex/codextest"
 	"github.com/codexctl/codexctl/codex/worker"
 )
 
@@ -35,52 +35,55 @@ const childEnv = "CODEXCTL_TEST_CHILD" // the moment to die at
 // to end by itself, which takes it a while: what is in its pipe may still land.
 func TestOurOwnDeathAtAnyStepLeavesAnOutcomeThatReadbackConfirms(t *testing.T) {
 	t.Parallel()
+	s := newScene(t)
 	for i, moment := range moments {
-		told := map[worker.Verdict]int{}
-		for range *kills {
-			gate := codextest.NewGate()
-			d := newDesk(t, codextest.Always(codextest.Reply{codextest.Text("Working"), gate}))
-			d.dieAt(i)
-			next := d.worker()
-			goal, err := next.Goal(d.ctx)
-			if err != nil || goal == nil {
-				t.Fatalf("%s: read back: %+v, %v", moment.name, goal, err)
+		s.repeat(t, "our process, "+moment.name, func(d *desk) string {
+			sent := d.dieAt(i)
+			tap := &wiretap{}
+			d.opts.Codex.Trace = tap
+			d.open()
+			found, landed := s.recovered(d)
+			sent += tap.count("thread/goal/set", newObjective)
+			if want := min(i, 1); sent != want {
+				d.Errorf("the change was written %d times, want %d", sent, want)
 			}
-			landed := goal.Objective == "the new objective"
-			switch recovered := next.Recovered(); {
-			case i == len(moments)-1:
-				if len(recovered) != 0 || !landed {
-					t.Errorf("%s: recovered %+v, landed %t", moment.name, recovered, landed)
-				}
-				told["nothing open"]++
-			case len(recovered) != 1:
-				t.Errorf("%s: recovered %+v", moment.name, recovered)
-			default:
-				if got := recovered[0].Verdict; got == worker.Undetermined || (got == worker.Delivered) != landed {
-					t.Errorf("%s: verdict %s, landed %t", moment.name, got, landed)
-				}
-				if moment.sure && !landed || i == 0 && landed {
-					t.Errorf("%s: landed %t", moment.name, landed)
-				}
-				told[recovered[0].Verdict]++
+			if moment.sure && !landed || i == 0 && landed {
+				d.Errorf("landed %t", landed)
 			}
-			gate.Open()
-		}
-		row(t, "kill -9 of our process: "+moment.name, *kills, fmt.Sprint(told))
+			if i < len(moments)-1 {
+				return d.confirm(found, landed)
+			}
+			if len(found) != 0 {
+				d.Errorf("recovered %+v, and its outcome was journalled", found)
+			}
+			return "acknowledged"
+		})
 	}
 }
 
-// dieAt runs this test binary as the owner of the desk's key until it kills itself.
-func (d *desk) dieAt(moment int) {
+// dieAt runs this test binary as the owner of the desk's key until it kills itself,
+// and returns how often the app-server was given the change.
+func (d *desk) dieAt(moment int) (sent int) {
 	d.Helper()
+	wire := filepath.Join(d.state, "wire")
 	cmd := exec.CommandContext(d.ctx, os.Args[0], "-test.run=^$")
-	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", childEnv, moment),
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", childEnv, moment), "CHILD_WIRE="+wire,
 		"CHILD_STATE="+d.opts.StateDir, "CHILD_DIR="+d.dir, "CHILD_CODEX="+d.opts.Codex.Path, "CHILD_ENV="+strings.Join(d.home.Env(), "\n"))
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 		d.Fatalf("the child did not kill itself: %v\n%s", err, out)
 	}
+	written, err := os.ReadFile(wire)
+	if err != nil {
+		d.Fatal(err)
+	}
+	for line := range bytes.Lines(written) {
+		if bytes.Contains(line, quotedObjective) {
+			sent++
+		}
+	}
+	return sent
 }
 
 // child is the owner that dies.
@@ -103,7 +106,7 @@ func child(moment string) error {
 	if err != nil {
 		return err
 	}
-	for _, objective := range []string{"the old objective", "the new objective"} {
+	for _, objective := range []string{oldObjective, newObjective} {
 		if _, err := w.SetGoal(ctx, worker.GoalSpec{Objective: objective}); err != nil {
 			return err
 		}
@@ -123,6 +126,7 @@ type mortal struct {
 	in     *os.File
 	out    *os.File
 	id     codex.ProcessID
+	wire   *os.File // keeps what was written to it
 	done   chan struct{}
 	moment string
 }
@@ -136,6 +140,10 @@ func startMortal(path string, env []string, moment string) (*mortal, error) {
 	if err != nil {
 		return nil, err
 	}
+	wire, err := os.OpenFile(os.Getenv("CHILD_WIRE"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
 	cmd := exec.Command(path, "app-server")
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Stdin, cmd.Stdout = inR, outW
@@ -145,19 +153,22 @@ func startMortal(path string, env []string, moment string) (*mortal, error) {
 	}
 	_, _ = inR.Close(), outW.Close()
 	id, err := codex.IdentifyProcess(cmd.Process.Pid)
-	m := &mortal{cmd: cmd, in: inW, out: outR, id: id, done: make(chan struct{}), moment: moment}
+	m := &mortal{cmd: cmd, in: inW, out: outR, id: id, wire: wire, done: make(chan struct{}), moment: moment}
 	go func() { _ = cmd.Wait(); close(m.done) }()
 	return m, err
 }
 
-var newObjective = []byte(`"the new objective"`)
+var quotedObjective = []byte(`"` + newObjective + `"`)
 
 func (m *mortal) Write(p []byte) (int, error) {
-	final := bytes.Contains(p, newObjective)
+	final := bytes.Contains(p, quotedObjective)
 	if final && m.moment == "0" {
 		die()
 	}
 	n, err := m.in.Write(p)
+	if _, kept := m.wire.Write(p[:n]); kept != nil {
+		return n, kept
+	}
 	if final && m.moment == "1" {
 		die()
 	}
@@ -167,7 +178,7 @@ func (m *mortal) Write(p []byte) (int, error) {
 func (m *mortal) Read(p []byte) (int, error) {
 	n, err := m.out.Read(p)
 	for line := range bytes.Lines(p[:n]) {
-		if m.moment == "2" && bytes.Contains(line, newObjective) && bytes.Contains(line, []byte(`"result"`)) {
+		if m.moment == "2" && bytes.Contains(line, quotedObjective) && bytes.Contains(line, []byte(`"result"`)) {
 			die()
 		}
 	}
