@@ -30,12 +30,30 @@ func (p ProcessID) Alive() bool {
 	if p.PID <= 0 {
 		return false
 	}
-	start, zombie, err := processStart(p.PID)
+	start, state, err := processStart(p.PID)
 	if err != nil { // also where /proc is missing or hides what others run
 		return !isNoProcess(err) || syscall.Kill(p.PID, 0) != syscall.ESRCH
 	}
-	return !zombie && (p.Start == "" || start == p.Start)
+	return state != processZombie && (p.Start == "" || start == p.Start)
 }
+
+// Stopped reports whether the process is suspended, by Ctrl-Z say: it lives and does nothing.
+func (p ProcessID) Stopped() bool {
+	if p.PID <= 0 {
+		return false
+	}
+	start, state, err := processStart(p.PID)
+	return err == nil && state == processStopped && (p.Start == "" || start == p.Start)
+}
+
+// processState is what matters of what the system says of a process.
+type processState int
+
+const (
+	processRuns processState = iota
+	processStopped
+	processZombie
+)
 
 // String is the pid and the start in one word.
 func (p ProcessID) String() string { return strings.TrimSuffix(strconv.Itoa(p.PID)+"@"+p.Start, "@") }

@@ -7,18 +7,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const stateZombie = 5 // SZOMB of sys/proc.h
+// Of sys/proc.h.
+const (
+	stateStopped = 4 // SSTOP
+	stateZombie  = 5 // SZOMB
+)
 
-func processStart(pid int) (start string, zombie bool, err error) {
+func processStart(pid int) (start string, state processState, err error) {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil {
-		return "", false, err
+		return "", 0, err
 	}
 	if info.Proc.P_pid != int32(pid) {
-		return "", false, unix.ESRCH
+		return "", 0, unix.ESRCH
+	}
+	switch info.Proc.P_stat {
+	case stateStopped:
+		state = processStopped
+	case stateZombie:
+		state = processZombie
 	}
 	t := info.Proc.P_starttime
-	return fmt.Sprintf("%d.%06d", t.Sec, t.Usec), info.Proc.P_stat == stateZombie, nil
+	return fmt.Sprintf("%d.%06d", t.Sec, t.Usec), state, nil
 }
 
 func isNoProcess(err error) bool {

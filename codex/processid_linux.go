@@ -22,17 +22,22 @@ var bootID = sync.OnceValue(func() string {
 
 // processStart reads field 22 (starttime) and field 3 (state) of /proc/pid/stat. The second field is the name in
 // parentheses, which may hold anything, so the count begins behind its last ')'.
-func processStart(pid int) (start string, zombie bool, err error) {
+func processStart(pid int) (start string, state processState, err error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return "", false, err
+		return "", 0, err
 	}
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 20 {
-		return "", false, fmt.Errorf("process %d: unexpected /proc stat line", pid)
+		return "", 0, fmt.Errorf("process %d: unexpected /proc stat line", pid)
 	}
-	state := fields[0][0]
-	return bootID() + ":" + string(fields[19]), state == 'Z' || state == 'X', nil
+	switch fields[0][0] {
+	case 'Z', 'X':
+		state = processZombie
+	case 'T':
+		state = processStopped
+	}
+	return bootID() + ":" + string(fields[19]), state, nil
 }
 
 func isNoProcess(err error) bool {

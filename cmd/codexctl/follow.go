@@ -35,6 +35,7 @@ type follower struct {
 	held      []control.Event // what came while a question stood on the terminal
 	mute      error           // why events cannot be shown any more
 
+	quiet     silence
 	sent      string // id of the command whose result is awaited
 	result    *control.CommandResult
 	operation string        // its id; "" until it is known
@@ -130,9 +131,13 @@ func (f *follower) begin(ctx context.Context, cmd control.Command) (*control.Val
 	if err := f.link.Send(cmd); err != nil {
 		return nil, err
 	}
+	f.quiet.heard(time.Now())
 	for f.result == nil {
 		if err := f.step(ctx); err != nil {
 			return nil, control.Lost(cmd, err)
+		}
+		if err := f.alive(cmd.Name); err != nil {
+			return nil, err
 		}
 	}
 	value, err := f.result.Unpack()
@@ -141,6 +146,22 @@ func (f *follower) begin(ctx context.Context, cmd control.Command) (*control.Val
 	}
 	f.operation, f.goal = value.Operation, value.Goal
 	return value, nil
+}
+
+// alive looks after an owner that is to answer a command: one that says nothing at
+// all is not waited for without an end.
+func (f *follower) alive(sent control.Name) error {
+	if f.link.own != nil {
+		return nil
+	}
+	ask, over := f.quiet.over(time.Now())
+	switch {
+	case over:
+		return noAnswer(f.link.other, sent)
+	case ask:
+		return f.link.Send(control.Command{ID: commandID(), Name: control.Status})
+	}
+	return nil
 }
 
 // wait follows the operation to its end. A stream that ends first is an error.
@@ -246,6 +267,7 @@ func (f *follower) heard() error {
 
 // take shows an event and remembers what matters.
 func (f *follower) take(e control.Event) {
+	f.quiet.heard(time.Now())
 	if f.asking != nil {
 		f.held = append(f.held, e)
 	} else {

@@ -5,7 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"time"
+	"os"
 
 	"github.com/codexctl/codexctl/codex"
 	"github.com/codexctl/codexctl/codex/control"
@@ -13,16 +13,11 @@ import (
 	"github.com/codexctl/codexctl/codex/worker"
 )
 
-// ownerPatience is how long a command waits for an owner that is just starting,
-// or just ending. Codex takes up to several seconds to start on a busy machine.
-const ownerPatience = 60 * time.Second
-
-var errNoAnswer = &exitError{exitBusy, fmt.Errorf("the owner of this session did not answer within %s", ownerPatience)}
-
 // link is a stream to the owner of an identity: another process, or this one.
 type link struct {
 	*control.Conn
-	own *owner // nil when another process owns
+	own   *owner        // nil when another process owns
+	other worker.Holder // that process, if it is known
 }
 
 // site is where a command works: the identity, and where its state is.
@@ -30,6 +25,7 @@ type site struct {
 	identity worker.Identity
 	state    string
 	socket   string
+	tell     func(string) // tells the person of a wait
 }
 
 // newSite is where a command that begins work does it.
@@ -60,36 +56,41 @@ func siteOf(s streams, id worker.Identity) (site, error) {
 	if err != nil {
 		return site{}, err
 	}
-	return site{identity: id, state: state, socket: control.SocketPath(state, id.Hash())}, nil
+	return site{
+		identity: id, state: state, socket: control.SocketPath(state, id.Hash()),
+		tell: func(text string) { fmt.Fprintln(s.err, text) },
+	}, nil
 }
 
 // join finds the owner, or becomes it with start. It waits for an owner that is
-// just starting.
+// just starting, and starts nothing meanwhile.
 func join(ctx context.Context, at site, start func(context.Context) (*owner, error)) (*link, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, ownerPatience, errNoAnswer)
-	defer cancel()
+	wait := newStartWait(at)
 	for {
-		// Nobody takes a while to answer here: it listens or it does not.
-		conn, err := control.Dial(ctx, at.socket)
+		conn, err := at.dial(ctx)
 		if err == nil {
-			return &link{Conn: conn}, nil
+			l := &link{Conn: conn, other: at.holder()}
+			if err := suspended(l.other); err != nil {
+				return nil, errors.Join(err, l.Close())
+			}
+			return l, nil
 		}
 		if !errors.Is(err, control.ErrNoOwner) {
 			return nil, err
 		}
-		own, err := start(ctx)
-		if err == nil {
-			return &link{Conn: own.controller.Connect(), own: own}, nil
+		if holder := at.holder(); holder.Socket != at.socket || holder.Process.PID == os.Getpid() {
+			own, err := start(ctx)
+			if err == nil {
+				return &link{Conn: own.controller.Connect(), own: own}, nil
+			}
+			var owned *worker.OwnedError
+			starting := errors.Is(err, errStarting) || errors.As(err, &owned) && (owned.Owner.PID == 0 || owned.Socket == at.socket)
+			if !starting {
+				return nil, startError(err)
+			}
 		}
-		var owned *worker.OwnedError
-		starting := errors.Is(err, errStarting) || errors.As(err, &owned) && (owned.Owner.PID == 0 || owned.Socket == at.socket)
-		if !starting {
-			return nil, startError(err)
-		}
-		select {
-		case <-time.After(30 * time.Millisecond):
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+		if err := wait.next(ctx); err != nil {
+			return nil, err
 		}
 	}
 }

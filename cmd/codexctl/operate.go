@@ -64,6 +64,7 @@ func (o *operateOptions) drive(ctx context.Context, at site, cmd control.Command
 	show := o.show(first)
 	defer func() { err = errors.Join(err, show.end()) }()
 	_ = show.tick()
+	at.tell = func(text string) { _ = show.note(text) }
 	f := &follower{show: show, timeout: time.Duration(o.timeout), prompt: cmd.Name == control.Prompt}
 	f.onTurn = func() { o.answer(f) }
 	defer f.detach()

@@ -49,6 +49,9 @@ func runStatus(ctx context.Context, o *statusOptions) (err error) {
 
 // snapshot asks the owner, or with no owner reads what is stored.
 func (o *statusOptions) snapshot(ctx context.Context, at site) (s *control.Snapshot, err error) {
+	if s, err := starting(ctx, at); s != nil || err != nil {
+		return s, err
+	}
 	link, err := o.visit(ctx, at, o.key)
 	if errors.Is(err, errNothingStored) {
 		key := at.identity.Key

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -46,7 +47,7 @@ func standBetween(ts *testscript.TestScript) {
 	ts.Check(os.Symlink(lookPath(ts, "middleman"), ts.Getenv("CODEX_BIN")))
 }
 
-var signals = map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}
+var signals = map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL, "STOP": syscall.SIGSTOP}
 
 // signal NAME SIGNAL: INT, TERM, HUP or KILL.
 func cmdSignal(ts *testscript.TestScript, _ bool, args []string) {
@@ -71,7 +72,7 @@ func cmdInsists(ts *testscript.TestScript, _ bool, args []string) {
 	})
 }
 
-// tells SIGNAL: send it to the owner that status names.
+// tells SIGNAL: send it to the owner that status names, process $OWNER_PID.
 func cmdTells(ts *testscript.TestScript, _ bool, args []string) {
 	cmd := exec.Command(lookPath(ts, "codexctl"), "status", "--json")
 	cmd.Dir, cmd.Env = ts.MkAbs("."), scriptEnv(ts)
@@ -82,6 +83,7 @@ func cmdTells(ts *testscript.TestScript, _ bool, args []string) {
 	if status.Owner == nil {
 		ts.Fatalf("nobody owns it: %s", out)
 	}
+	ts.Setenv("OWNER_PID", strconv.Itoa(status.Owner.PID))
 	ts.Check(syscall.Kill(status.Owner.PID, signals[args[0]]))
 }
 

@@ -69,14 +69,16 @@ func call(ctx context.Context, at site, cmd control.Command) (*control.Value, er
 // ask carries out one command. An owner that does not answer, because it was
 // suspended say, is not waited for without an end.
 func (l *link) ask(ctx context.Context, cmd control.Command) (*control.Value, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, ownerPatience, errNoAnswer)
+	return l.askEach(ctx, cmd, nil)
+}
+
+// askEach is ask, and gives what comes meanwhile to each.
+func (l *link) askEach(ctx context.Context, cmd control.Command, each func(control.Event)) (*control.Value, error) {
+	ctx, cancel := context.WithTimeout(ctx, ownerPatience)
 	defer cancel()
-	value, err := l.Do(ctx, cmd, nil)
-	switch {
-	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
-	case err != nil:
-		return nil, commandError(err)
+	value, err := l.Do(ctx, cmd, each)
+	if err != nil {
+		return nil, l.answered(ctx, cmd, err)
 	}
 	return value, nil
 }

@@ -53,9 +53,9 @@ func runWatch(ctx context.Context, o *watchOptions) (err error) {
 	o.streams.release()
 	var first view.State
 	var early []control.Event // the status and what came before it
-	value, err := link.Do(ctx, control.Command{ID: commandID(), Name: control.Status}, func(e control.Event) { early = append(early, e) })
+	value, err := link.askEach(ctx, control.Command{ID: commandID(), Name: control.Status}, func(e control.Event) { early = append(early, e) })
 	if err != nil {
-		return commandError(err)
+		return err
 	}
 	first.Goal, first.Now = value.Status.State, value.Status.Now
 	if g := value.Status.Goal; g != nil {

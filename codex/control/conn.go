@@ -14,6 +14,11 @@ import (
 // maxLine bounds a line in either direction, in bytes.
 const maxLine = 64 << 20
 
+// sendTimeout bounds the writing of a command, which an owner that reads takes at
+// once. A command that was cut short is not carried out, and its stream is of no use
+// any more.
+const sendTimeout = 30 * time.Second
+
 // errLineTooLong is a line of more than the reader's limit; it has been skipped.
 var errLineTooLong = errors.New("the line is too long")
 
@@ -34,6 +39,9 @@ func (c *Conn) Send(cmd Command) error {
 	line, err := cmd.Encode()
 	if err != nil {
 		return err
+	}
+	if err := c.conn.SetWriteDeadline(time.Now().Add(sendTimeout)); err != nil {
+		return fmt.Errorf("control: send %s to the owner: %w", cmd.Name, err)
 	}
 	if _, err := c.conn.Write(line); err != nil {
 		return fmt.Errorf("control: send %s to the owner: %w", cmd.Name, err)
