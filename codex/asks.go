@@ -75,7 +75,7 @@ func (a *asks) ask(e *wire.Envelope) {
 		c.stats.unknown.Add(1)
 	}
 	if subs, wanted := c.hub.wanted(q.method, e); wanted {
-		c.hub.publish(Event{Method: q.method, Request: event, size: int32(min(len(e.Payload), 1<<30))}, subs, e, false)
+		c.hub.publish(Event{Method: q.method, Thread: event.Thread, Request: event, size: int32(min(len(e.Payload), 1<<30))}, subs, e, false)
 	} else {
 		c.hub.skip()
 	}

@@ -27,6 +27,7 @@ type Client struct {
 	asks      *asks
 	trace     *tracer
 	stats     counters
+	threads   threadNames // of the reading goroutine
 	server    ServerInfo
 	direct    bool // callers may write for themselves
 

@@ -15,6 +15,8 @@ type Event struct {
 	Seq uint64
 	// Method is the wire method of the notification, the server request, or the call replied to.
 	Method string
+	// Thread is the native thread that the notification or the server request names; "" if it names none, and of replies.
+	Thread string
 	// Notification is the decoded notification. One that this version does not know, or that does not decode, is a
 	// *protocol.UnknownNotification with its raw params.
 	Notification protocol.Notification

@@ -15,6 +15,16 @@ import (
 // receiver is the client on its reading goroutine.
 type receiver Client
 
+// threadNames keeps the name of the thread last spoken of, which is that of most frames: a copy a frame would be dear.
+type threadNames struct{ last string }
+
+func (n *threadNames) name(b []byte) string {
+	if string(b) != n.last {
+		n.last = string(b)
+	}
+	return n.last
+}
+
 // inbound is what is to be known about a notification before it is decoded.
 type inbound struct {
 	name string
@@ -69,7 +79,7 @@ func (rc *receiver) Notification(e *wire.Envelope, guessed bool) bool {
 		c.report(&c.stats.undecodable, slog.LevelWarn, "notification does not have the shape of its type", "method", in.name, "error", err)
 		n = &protocol.UnknownNotification{Method: in.name, Params: bytes.Clone(e.Payload)}
 	}
-	c.hub.publish(Event{Method: in.name, Notification: n, size: int32(min(len(e.Payload), 1<<30))}, subs, e, in.droppable)
+	c.hub.publish(Event{Method: in.name, Thread: c.threads.name(e.Thread()), Notification: n, size: int32(min(len(e.Payload), 1<<30))}, subs, e, in.droppable)
 	return true
 }
 

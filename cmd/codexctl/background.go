@@ -19,8 +19,25 @@ import (
 // or why it does not.
 const readyFD = 3
 
-// backgroundIdle is how long a background owner stays without work.
-const backgroundIdle = 15 * time.Minute
+// backgroundIdle is how long a background owner stays when its work has ended and
+// nobody is connected: as long as it lives no other program has the thread, since
+// 0.160.1 gives its writer lock back with its process only.
+const backgroundIdle = 5 * time.Second
+
+// idleEnv gives a background owner another time than backgroundIdle, such as 15m.
+const idleEnv = "CODEXCTL_OWNER_IDLE"
+
+func ownerIdle() (time.Duration, error) {
+	text := os.Getenv(idleEnv)
+	if text == "" {
+		return backgroundIdle, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return 0, usageError("%s is %q; a time such as 30s or 15m is meant", idleEnv, text)
+	}
+	return d, nil
+}
 
 // readiness is the one line on readyFD.
 type readiness struct {
@@ -110,7 +127,11 @@ func newBackgroundOwner(s streams) *cobra.Command {
 }
 
 func runOwner(ctx context.Context, o *operateOptions) (err error) {
-	own, err := openOwner(ctx, o)
+	var own *owner
+	keep, err := ownerIdle()
+	if err == nil {
+		own, err = openOwner(ctx, o)
+	}
 	if tellErr := tellReady(err); tellErr != nil {
 		err = errors.Join(err, tellErr)
 	}
@@ -124,7 +145,7 @@ func runOwner(ctx context.Context, o *operateOptions) (err error) {
 	signals := make(chan os.Signal, 1)
 	notifyEnd(signals)
 	defer signal.Stop(signals)
-	idle := time.NewTicker(backgroundIdle)
+	idle := time.NewTimer(keep)
 	defer idle.Stop()
 	for {
 		select {
@@ -135,8 +156,14 @@ func runOwner(ctx context.Context, o *operateOptions) (err error) {
 		case <-signals:
 			return nil
 		case <-idle.C:
-			if own.controller.Quiet() >= backgroundIdle && own.controller.Retire() {
+			quiet := own.controller.Quiet()
+			if quiet >= keep && own.controller.Retire() {
 				return nil
+			}
+			if quiet == 0 {
+				idle.Reset(min(keep, time.Second)) // its end is to be seen when it comes
+			} else {
+				idle.Reset(max(keep-quiet, 10*time.Millisecond))
 			}
 		}
 	}

@@ -33,6 +33,10 @@ func (c *checkup) workers(state string) {
 			continue
 		}
 		c.session(s)
+		for _, o := range s.Orphans(state) {
+			c.warn("process", fmt.Sprintf("%q in %s left %d running: %s", s.Identity.Key.Session, s.Identity.Key.Dir, o.PID, o.Name),
+				fmt.Sprintf("if it is not meant to run: kill %d", o.PID))
+		}
 	}
 }
 

@@ -45,6 +45,8 @@ const topicEnvironment = `These environment variables are read:
   CODEXCTL_SESSION   the session, where --session does not say (default)
   CODEXCTL_STATE     where journals and sockets are kept
                      ($XDG_STATE_HOME/codexctl, or ~/.local/state/codexctl)
+  CODEXCTL_OWNER_IDLE
+                     how long an owner in the background stays without work (5s)
   NO_COLOR           set to anything: no colours
   TERM               "dumb": no colours and no redrawing
 

@@ -27,16 +27,17 @@ type Controller struct {
 	stop context.CancelFunc
 	work sync.WaitGroup // the lane, the observer and commands in flight
 
-	mu     sync.Mutex
-	queue  []*job        // mutations that wait for the lane
-	wake   chan struct{} // the queue is not empty any more
-	busy   int           // mutations being carried out
-	active time.Time     // when something happened last
-	closed bool          // no more mutations
-	leave  bool          // the owner was told to end: no more mutations but stops
-	extras map[chan Payload]struct{}
-	seen   observation
-	ending chan struct{} // closed when a stop asked for the owner's end
+	mu      sync.Mutex
+	queue   []*job        // mutations that wait for the lane
+	wake    chan struct{} // the queue is not empty any more
+	busy    int           // mutations being carried out
+	streams int           // being served
+	active  time.Time     // when something happened last
+	closed  bool          // no more mutations
+	leave   bool          // the owner was told to end: no more mutations but stops
+	extras  map[chan Payload]struct{}
+	seen    observation
+	ending  chan struct{} // closed when a stop asked for the owner's end
 }
 
 // driver is what a controller needs of a *worker.Worker, see liveWorker.
@@ -118,6 +119,14 @@ func (c *Controller) Do(ctx context.Context, cmd Command) (*Value, error) {
 // Serve speaks the wire over conn until either side ends; see the package
 // comment. It closes conn.
 func (c *Controller) Serve(ctx context.Context, conn io.ReadWriteCloser) error {
+	c.mu.Lock()
+	c.streams++
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.streams--
+	}()
 	return serve(ctx, c, conn)
 }
 
@@ -176,11 +185,12 @@ func (c *Controller) Retire() bool {
 	return true
 }
 
-// Quiet is how long no operation has run and nothing was asked for.
+// Quiet is how long no operation has run and nobody was connected; 0 while one does
+// or is.
 func (c *Controller) Quiet() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.busy > 0 || len(c.queue) > 0 || c.w.Status().Operation != nil {
+	if c.streams > 0 || c.busy > 0 || len(c.queue) > 0 || c.w.Status().Operation != nil {
 		return 0
 	}
 	return time.Since(c.active)

@@ -18,6 +18,9 @@ type Event struct {
 	// Request is one that Codex asks of the client, such as an approval.
 	Request *codex.ServerRequest
 	Method  string // of the notification or the request
+	// Thread is the sub-agent's thread that a request, or the notification of its end,
+	// is about; "" is the worker's own.
+	Thread string
 	// Operation began, became a goal's, or ended.
 	Operation *OperationEvent
 	// Elsewhere is the goal as somebody else changed it; nil otherwise.

@@ -28,6 +28,10 @@ type loop struct {
 	backs  []lifecycle.Effect // to be done once the app-server is gone
 	answer string             // the last agent message of the running turn
 	last   *TurnResult
+
+	children children
+	running  []Leftover // what goes on behind the operation that ended last
+	broken   bool       // what ran last did not end by itself
 }
 
 // written is a frame on the wire and the intent it was journalled with.
@@ -64,6 +68,10 @@ func (l *loop) run() {
 				return
 			}
 			l.hear(in.event)
+		case f := <-l.children.done:
+			l.restAsked(f)
+		case f := <-l.children.seen:
+			l.restSeen(f)
 		case <-alarm.C:
 			l.ring()
 		case <-idle.C:
@@ -120,6 +128,8 @@ func (l *loop) take(r request) {
 // hear takes what came over the wire.
 func (l *loop) hear(e codex.Event) {
 	switch {
+	case e.Thread != "" && e.Thread != l.thread:
+		l.hearChild(e)
 	case e.Reply != nil:
 		l.hearReply(e.Reply)
 	case e.Notification != nil:
@@ -181,6 +191,7 @@ func (l *loop) step(e lifecycle.Event) {
 	l.state = state
 	for _, effect := range effects {
 		if e, ok := effect.(lifecycle.Began); ok {
+			l.children.ended, l.running, l.broken = nil, nil, false
 			l.ops[e.Op] = newOperation(l.Worker, e)
 		}
 	}
@@ -220,6 +231,9 @@ func (l *loop) carryOut(effect lifecycle.Effect) {
 	case lifecycle.Disconnect:
 		l.opts.Logger.Warn("ending the app-server", "thread", l.thread, "error", e.Err)
 		_ = l.client.Abort(e.Err) // the wire's end is heard by the loop like any other
+	case lifecycle.EndRest:
+		l.broken = true
+		l.endRest()
 	case lifecycle.LookBack, lifecycle.SetBack:
 		l.backs = append(l.backs, e)
 	}
@@ -252,7 +266,7 @@ func (l *loop) reply(a lifecycle.Answer) {
 	if a.Unknown {
 		a.Err = l.unknown(a.Ticket, a.Err)
 	}
-	answer <- answered{Answer: a, op: l.ops[a.Op]}
+	answer <- answered{Answer: a, op: l.ops[a.Op], ended: l.children.ended}
 }
 
 // unknown says of a submission that its frame was written and never answered.
@@ -272,7 +286,13 @@ func (l *loop) unknown(t lifecycle.Ticket, err error) error {
 
 func (l *loop) endOperation(e lifecycle.Ended) {
 	op := l.ops[e.Op]
-	out := Outcome{End: e.Outcome.End, Goal: e.Outcome.Goal, GoalKnown: e.Outcome.GoalKnown, Err: e.Outcome.Err}
+	out := Outcome{End: e.Outcome.End, Goal: e.Outcome.Goal, GoalKnown: e.Outcome.GoalKnown, Err: e.Outcome.Err, Ended: l.children.ended}
+	switch {
+	case e.Outcome.End == EndDisconnected:
+		l.broken = true
+	case !l.broken && l.state.Load == lifecycle.Loaded:
+		l.lookAtRest()
+	}
 	if e.Outcome.Turn != nil {
 		out.Turn = l.last
 	}
@@ -295,6 +315,7 @@ func (l *loop) publishStatus() {
 		Operation: l.ops[l.owner()],
 		Pending:   s.Lane != nil && !s.Lane.Role.Reads() || len(s.Waiting) > 0,
 		Stopping:  s.Stop != nil,
+		Running:   l.running,
 		ending:    s.Gone,
 		owner:     l.owner(),
 	})
@@ -303,6 +324,7 @@ func (l *loop) publishStatus() {
 // lost notes why the worker ends without having been closed. What the core ended the
 // app-server for is the cause, not the end of the wire that came of it.
 func (l *loop) lost(err error) {
+	l.broken = l.broken || l.state.Op != nil
 	l.step(lifecycle.Disconnected{Err: err})
 	l.err = fmt.Errorf("%w: %w", ErrDisconnected, l.state.Cause)
 }
@@ -312,9 +334,11 @@ func (l *loop) lost(err error) {
 // a kill of ours could.
 func (l *loop) finish() {
 	if !l.state.Gone {
+		l.broken = l.broken || l.state.Op != nil
 		l.step(lifecycle.Disconnected{Err: l.err, Closed: true})
 	}
 	_ = l.client.Close()
+	l.endOrphans()
 	l.lookBack()
 	l.journalEnd()
 	l.owned.release()

@@ -33,7 +33,7 @@ func open(ctx context.Context, o Options, id Identity, thread string, ended func
 	l := &loop{
 		Worker: w, intents: h.intents,
 		waiting: map[lifecycle.Ticket]chan<- answered{}, frames: map[codex.CallID]written{},
-		timers: map[lifecycle.Timer]time.Time{}, ops: map[int]*Operation{},
+		timers: map[lifecycle.Timer]time.Time{}, ops: map[int]*Operation{}, children: newChildren(h.children),
 	}
 	if err := l.prepare(ctx, h, thread); err != nil {
 		_ = w.client.Close()
@@ -50,6 +50,13 @@ func open(ctx context.Context, o Options, id Identity, thread string, ended func
 func (w *Worker) connect(ctx context.Context, h history) error {
 	if err := waitGone(ctx, h.server, w.opts.PredecessorTimeout); err != nil {
 		return err
+	}
+	if h.server != (codex.ProcessID{}) {
+		// The last owner died, and what its turns had left running is nobody's.
+		w.left = leftovers{others: append(h.children, h.thread), state: w.opts.StateDir}.endProcesses(ctx)
+		for _, o := range w.left {
+			w.opts.Logger.Warn("ended what a dead owner had left behind", "thread", o.Thread, "what", o.String())
+		}
 	}
 	w.owned.generation = h.owners + 1
 	if err := appendRecord(w.log, recordOwner, ownerRecord{Identity: w.identity, Process: w.owned.note.Process}); err != nil {
@@ -105,7 +112,7 @@ func (l *loop) prepare(ctx context.Context, h history, adopt string) error {
 	if err != nil {
 		return err
 	}
-	l.wire = l.client.Subscribe(codex.SubscribeOptions{Thread: l.thread})
+	l.wire = l.client.Subscribe(codex.SubscribeOptions{}) // with its sub-agents' threads
 	l.state.Goal, l.state.GoalKnown = goal, true
 	// What was found out is told again by each new worker until a caller's own
 	// mutation closes the matter: a worker that could not be opened has told nobody.

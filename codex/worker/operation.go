@@ -64,6 +64,8 @@ type Outcome struct {
 	// and the stored goal may be active.
 	GoalKnown bool
 	Turn      *TurnResult // the last turn that ended; nil is none
+	// Ended is what a stop has ended beside the thread's own turn.
+	Ended []Leftover
 	// Err says why, for starts that failed and connections that were lost.
 	Err error
 }

@@ -38,11 +38,12 @@ type ownerNote struct {
 const (
 	journalFile = "journal"
 	ownerFile   = "owner"
+	workersDir  = "workers"
 )
 
 // IdentityDir is where the state of an identity is kept under a state directory.
 func IdentityDir(stateDir string, id Identity) string {
-	return filepath.Join(stateDir, "workers", id.Hash())
+	return filepath.Join(stateDir, workersDir, id.Hash())
 }
 
 // threadsDir is where the locks of native threads are: in the CODEX_HOME they are

@@ -13,6 +13,7 @@ import (
 const (
 	recordOwner     = "owner"     // ownerRecord: a process took the identity
 	recordThread    = "thread"    // threadRecord: the native thread from here on
+	recordChild     = "child"     // threadRecord: the thread has a sub-agent
 	recordServer    = "server"    // serverRecord: an app-server was started
 	recordServerEnd = "serverEnd" // the last one is known to be gone
 	recordIntent    = "intent"    // Intent: a mutation is about to be written
@@ -74,6 +75,7 @@ type history struct {
 	identity  Identity
 	owners    int
 	thread    string
+	children  []string        // threads of sub-agents
 	server    codex.ProcessID // the last app-server, if it is not known to be gone
 	intents   int
 	open      []Intent         // without an outcome
@@ -98,6 +100,10 @@ func readHistory(records []journal.Record) (history, error) {
 			var t threadRecord
 			err = r.Decode(&t)
 			h.thread = t.Thread
+		case recordChild:
+			var t threadRecord
+			err = r.Decode(&t)
+			h.children = append(h.children, t.Thread)
 		case recordServer:
 			var s serverRecord
 			err = r.Decode(&s)

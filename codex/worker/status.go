@@ -16,6 +16,9 @@ type Status struct {
 	Operation *Operation           // the owner of the thread; nil when idle
 	Pending   bool                 // a goal change is on the wire or waits
 	Stopping  bool
+	// Running is what went on when the last operation had ended by itself: turns of
+	// sub-agents, and commands in the background. Only Stop and Close end it.
+	Running []Leftover
 
 	ending bool // the worker is about to end
 	owner  int  // the operation's number in the core; 0 when idle

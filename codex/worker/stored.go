@@ -16,6 +16,8 @@ type Stored struct {
 	Torn     journal.Torn    // the tail that the next owner will drop
 	Owner    codex.ProcessID // the live process that owns it; zero is none
 	Socket   string          // the owner's control socket; "" none
+
+	children []string
 }
 
 // ReadStored reads the state in the directory of an identity (see
@@ -27,7 +29,7 @@ func ReadStored(dir string) (Stored, error) {
 		return Stored{}, err
 	}
 	h, err := readHistory(records)
-	s := Stored{Identity: h.identity, Thread: h.thread, Server: h.server, Open: h.open, Torn: torn}
+	s := Stored{Identity: h.identity, Thread: h.thread, Server: h.server, Open: h.open, Torn: torn, children: h.children}
 	if err != nil {
 		return s, err
 	}

@@ -23,6 +23,7 @@ type Worker struct {
 	owned    *ownership
 	log      *journal.Log
 	recovery []Recovery
+	left     []Leftover       // of a dead owner: ended
 	kept     []journal.Record // callers' own, of earlier owners
 
 	requests chan request // to the loop
@@ -44,7 +45,8 @@ type request struct {
 
 type answered struct {
 	lifecycle.Answer
-	op *Operation
+	op    *Operation
+	ended []Leftover // of a stop
 }
 
 // Identity says whose worker it is.
@@ -60,6 +62,10 @@ func (w *Worker) Client() *codex.Client { return w.client }
 // Recovered lists what an earlier owner had written without learning its outcome,
 // and what was found out. It is empty after an orderly end.
 func (w *Worker) Recovered() []Recovery { return w.recovery }
+
+// Orphans lists the processes that a dead owner's turns had left running. They were
+// ended before the worker did anything else. It is empty after an orderly end.
+func (w *Worker) Orphans() []Leftover { return w.left }
 
 // Done is closed when the worker has ended and its locks are given back.
 func (w *Worker) Done() <-chan struct{} { return w.done }
@@ -110,7 +116,8 @@ func (w *Worker) Steer(ctx context.Context, text string) error {
 }
 
 // Stop makes sure that nothing runs: the goal is paused and the running turn
-// interrupted. It returns when that is so; a goal that completed meanwhile stays
+// interrupted, then the turns of sub-agents, and the commands that they all have left
+// in the background are ended; [Outcome.Ended] lists those. It returns when that is so; a goal that completed meanwhile stays
 // complete. The outcome has no End when nothing ran; [Outcome.AtRest] says whether
 // the goal is known not to be active.
 //
@@ -129,7 +136,7 @@ func (w *Worker) stop(ctx context.Context, final bool) (Outcome, error) {
 	if a.op != nil {
 		return a.op.outcomeNow(), err
 	}
-	return Outcome{Goal: a.Goal, GoalKnown: a.GoalKnown}, err
+	return Outcome{Goal: a.Goal, GoalKnown: a.GoalKnown, Ended: a.ended}, err
 }
 
 // submit hands an event to the loop and waits for its answer.

@@ -18,6 +18,7 @@ var broken = []struct {
 	{"pauses a goal that is complete", pausesComplete},
 	{"waits for an interrupted turn without a bound", waitsForever},
 	{"kills what is closed", killsClosed},
+	{"lets run what turns left behind", leavesRest},
 	{"answers a stop before the goal was read back", dropping(func(e Effect) bool { _, ok := e.(LookBack); return ok })},
 	{"believes that a goal was paused", believesBack},
 	{"stops without an interrupt", dropping(func(e Effect) bool { return writes(e, RoleInterrupt) })},
@@ -99,6 +100,15 @@ func waitsForever(s State, e Event) (State, []Effect) {
 	if r, ok := e.(Replied); ok && r.Frame.Role == RoleStopLook && next.Stop != nil && next.Stop.Step == StopOnTurn && s.Stop.Interrupted == s.Turn.ID {
 		next.Stop.Step = StopBegun
 		effects = slices.DeleteFunc(effects, func(e Effect) bool { return e == SetTimer{TimerTurn} })
+	}
+	return next, effects
+}
+
+func leavesRest(s State, e Event) (State, []Effect) {
+	next, effects := Step(s, e)
+	if i := slices.Index(effects, Effect(EndRest{})); i >= 0 {
+		after, more := Step(next, RestEnded{})
+		return after, append(slices.Delete(effects, i, i+1), more...)
 	}
 	return next, effects
 }

@@ -130,20 +130,20 @@ var contract = []struct {
 	{
 		"a stop between turns pauses, waits for a turn that may follow, and ends stopped",
 		append(slices.Clone(inTurn), "turn completed"),
-		[]string{"stop", "stop-pause[0] paused", "timer 4 fires"},
-		[]string{"write stop-pause[0]", "ended 1 stopped", "answer 2 op 1 stopped"},
+		[]string{"stop", "stop-pause[0] paused", "timer 4 fires", "rest ended"},
+		[]string{"write stop-pause[0]", "end rest", "ended 1 stopped", "answer 2 op 1 stopped"},
 	},
 	{
 		"a stop interrupts the turn that started behind its pause",
 		append(slices.Clone(inTurn), "turn completed"),
-		[]string{"stop", "stop-pause[0] paused", "turn started", "turn interrupted"},
-		[]string{"write stop-pause[0]", "write interrupt[0]t2", "ended 1 stopped", "answer 2 op 1 stopped"},
+		[]string{"stop", "stop-pause[0] paused", "turn started", "turn interrupted", "rest ended"},
+		[]string{"write stop-pause[0]", "write interrupt[0]t2", "end rest", "ended 1 stopped", "answer 2 op 1 stopped"},
 	},
 	{
 		"a stop behind a pending change wins, whatever the reply",
 		inTurn,
-		[]string{"set", "stop", "set[2] active", "stop-pause[0] paused", "turn interrupted"},
-		[]string{"write set[2]", "write stop-pause[0]", "answer 2 op 1", "write interrupt[0]t1", "ended 1 stopped", "answer 3 op 1 stopped"},
+		[]string{"set", "stop", "set[2] active", "stop-pause[0] paused", "turn interrupted", "rest ended"},
+		[]string{"write set[2]", "write stop-pause[0]", "answer 2 op 1", "write interrupt[0]t1", "end rest", "ended 1 stopped", "answer 3 op 1 stopped"},
 	},
 	{
 		"a stop drops the changes that were not written",
@@ -154,14 +154,14 @@ var contract = []struct {
 	{
 		"a goal that completed before the stop's pause is left complete",
 		inTurn,
-		[]string{"stop", "goal update old complete", "stop-pause[0] paused", "restore[0] complete", "turn completed", "timer 4 fires"},
-		[]string{"write stop-pause[0]", "write restore[0]", "write interrupt[0]t1", "ended 1 complete", "answer 2 op 1 complete"},
+		[]string{"stop", "goal update old complete", "stop-pause[0] paused", "restore[0] complete", "turn completed", "timer 4 fires", "rest ended"},
+		[]string{"write stop-pause[0]", "write restore[0]", "write interrupt[0]t1", "end rest", "ended 1 complete", "answer 2 op 1 complete"},
 	},
 	{
 		"a goal known to be complete is not paused by a stop",
 		append(slices.Clone(inTurn), "goal update old complete"),
-		[]string{"stop", "turn interrupted"},
-		[]string{"write interrupt[0]t1", "ended 1 complete", "answer 2 op 1 complete"},
+		[]string{"stop", "turn interrupted", "rest ended"},
+		[]string{"write interrupt[0]t1", "end rest", "ended 1 complete", "answer 2 op 1 complete"},
 	},
 	{
 		"a stop whose pause is not answered ends the app-server, and pauses the goal that is stored",
@@ -258,8 +258,8 @@ var contract = []struct {
 	{
 		"a stop while a prompt waits for its stored thread sends nothing of it",
 		nil,
-		[]string{"prompt", "stop", "load[0] loaded"},
-		[]string{"began 1 prompt", "write load[0]", "answer 1 op 1: " + ErrStopped.Error(), "ended 1 stopped", "answer 2 op 1 stopped"},
+		[]string{"prompt", "stop", "load[0] loaded", "rest ended"},
+		[]string{"began 1 prompt", "write load[0]", "answer 1 op 1: " + ErrStopped.Error(), "end rest", "ended 1 stopped", "answer 2 op 1 stopped"},
 	},
 	{
 		"an edit where there is no goal is refused after a look",
@@ -359,6 +359,8 @@ func describe(effect Effect) string {
 		return "elsewhere"
 	case Disconnect:
 		return "disconnect"
+	case EndRest:
+		return "end rest"
 	case LookBack:
 		return "look back"
 	case SetBack:

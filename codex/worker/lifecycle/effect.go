@@ -113,6 +113,10 @@ const (
 // long.
 type Disconnect struct{ Err error }
 
+// EndRest ends what the thread's turns have left behind: the turns of sub-agents, and
+// commands that went on in the background. [RestEnded] follows when that is done.
+type EndRest struct{}
+
 // LookBack asks for the goal as it is stored, once the app-server is gone: of a
 // fresh one, which needs no loaded thread for it. [LookedBack] is its outcome.
 type LookBack struct{}
@@ -129,5 +133,6 @@ func (Elsewhere) effect()  {}
 func (SetTimer) effect()   {}
 func (StopTimer) effect()  {}
 func (Disconnect) effect() {}
+func (EndRest) effect()    {}
 func (LookBack) effect()   {}
 func (SetBack) effect()    {}

@@ -56,6 +56,9 @@ type TurnCompleted struct {
 	Error  *protocol.TurnError
 }
 
+// RestEnded is the outcome of an [EndRest].
+type RestEnded struct{}
+
 // LookedBack is the outcome of a [LookBack] or a [SetBack]: the goal as it is
 // stored, or why that could not be read or set.
 type LookedBack struct {
@@ -86,6 +89,7 @@ func (TurnCompleted) event() {}
 func (TimerFired) event()    {}
 func (Disconnected) event()  {}
 func (LookedBack) event()    {}
+func (RestEnded) event()     {}
 
 // Reply is what became of a frame.
 type Reply struct {

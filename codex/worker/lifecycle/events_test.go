@@ -50,6 +50,9 @@ func (w *world) moves() []move {
 			add(label(f)+" "+r.name, Replied{f, r.reply})
 		}
 	}
+	if w.resting {
+		add("rest ended", RestEnded{})
+	}
 	w.announcements(add)
 	for _, t := range w.timers {
 		add(fmt.Sprintf("timer %d fires", t), TimerFired{t})

@@ -15,7 +15,7 @@ func (w *world) key() string {
 	s := &w.state
 	k.goal(s.Goal)
 	k.flags(s.GoalKnown, s.Closing, w.heard, w.unsure, w.asked, w.ended, w.loaded, w.stopping, w.stopPaused, w.sawComplete, w.restored)
-	k.flags(w.gone, w.lookBack, w.setBack != "", w.wasSet, w.stopLost, w.unfinished)
+	k.flags(w.resting, w.rested, w.restStale, w.stoppedOp, w.gone, w.lookBack, w.setBack != "", w.wasSet, w.stopLost, w.unfinished)
 	k.name(s.Acked)
 	k.name(s.Turn.ID)
 	k.number(int(s.Turn.Phase), int(s.Stall), int(s.Load))
@@ -37,7 +37,7 @@ func (w *world) key() string {
 	}
 	if stop := s.Stop; stop != nil {
 		k.mark('!')
-		k.number(int(stop.Step), int(stop.OnWire), len(stop.Tickets))
+		k.number(int(stop.Step), int(stop.OnWire), len(stop.Tickets), int(stop.Rest))
 		k.flags(stop.Paused, stop.SawComplete, stop.Look, stop.MayFollow, stop.GraceOver, stop.SetBack)
 		k.name(stop.Interrupted)
 	}

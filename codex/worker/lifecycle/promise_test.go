@@ -43,6 +43,11 @@ func (w *world) check(effect Effect, lost bool) error {
 		}
 		w.gone, w.stopLost = true, w.stopping
 		w.wire, w.turn = nil, ""
+	case EndRest:
+		if w.resting || w.turn != "" {
+			return errors.New("what turns left behind is ended twice at once, or while a turn runs")
+		}
+		w.resting, w.restStale = true, false
 	case LookBack:
 		w.lookBack = true
 	case SetBack:
@@ -178,6 +183,8 @@ func (w *world) checkStopped(a Answer, t ticket) error {
 		return nil
 	case w.turn != "":
 		return fmt.Errorf("a stop was answered while turn %s runs", w.turn)
+	case w.loaded && !w.rested && (w.stoppedOp || !t.final):
+		return errors.New("a stop was answered, and what the turns left behind may run")
 	case status(w.goal) == protocol.ThreadGoalStatusActive && !w.unsure && (w.loaded || !t.final):
 		return errors.New("a stop was answered while the goal is active")
 	case w.sawComplete && !w.restored && status(w.goal) == protocol.ThreadGoalStatusPaused:
@@ -218,7 +225,7 @@ func (w *world) checkEnd(out Outcome, lost bool) error {
 
 // atRest checks what must hold between two events.
 func (w *world) atRest() error {
-	waiting := len(w.wire) > 0 || w.turn != "" || w.asked || len(w.timers) > 0
+	waiting := len(w.wire) > 0 || w.turn != "" || w.asked || w.resting || len(w.timers) > 0
 	switch {
 	case w.gone && (w.lookBack || w.setBack != ""):
 		return w.waitsForBack()

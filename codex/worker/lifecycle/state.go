@@ -160,6 +160,7 @@ type Stop struct {
 	Interrupted string   // id of the turn an interrupt was written for; "" none
 	MayFollow   bool     // a turn may still start: the goal was or became active
 	GraceOver   bool     // the time in which it may is over
+	Rest        Rest     // what the turns have left behind
 	SetBack     bool     // the connection is over, and the stored goal's status was set
 }
 
@@ -173,4 +174,16 @@ const (
 	StopOnStart             // turn/started of a turn that was asked for
 	StopOnTurn              // turn/completed of the turn it interrupted
 	StopOnFollower          // a turn that was about to start
+	StopOnRest              // the end of what the turns have left behind
+)
+
+// Rest is how far the end has come of what turns leave behind: turns of sub-agents,
+// and commands that went on in the background.
+type Rest int
+
+const (
+	RestDue    Rest = iota // to be ended when no turn runs any more
+	RestEnding             // being ended
+	RestStale              // being ended, but a turn has started meanwhile
+	RestDone
 )

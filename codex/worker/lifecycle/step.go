@@ -47,6 +47,8 @@ func (m *machine) apply(event Event) {
 		m.turnStarted(e.ID)
 	case TurnCompleted:
 		m.turnCompleted(LastTurn(e))
+	case RestEnded:
+		m.restEnded()
 	case TimerFired:
 		m.timerFired(e.Timer)
 	case Disconnected:
@@ -126,6 +128,14 @@ func (m *machine) turnStarted(id string) {
 		m.Load = Loaded
 	}
 	m.calm()
+	if m.Stop != nil {
+		switch m.Stop.Rest {
+		case RestEnding:
+			m.Stop.Rest = RestStale
+		case RestDone:
+			m.Stop.Rest = RestDue
+		}
+	}
 	if m.Op == nil {
 		// No work runs without an owner: a resumed goal, the model's own
 		// create_goal and a turn that outran a pause start turns unasked.

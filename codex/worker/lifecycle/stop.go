@@ -19,6 +19,9 @@ func (m *machine) askStop(e StopAsked) {
 		return
 	}
 	m.Stop = &Stop{Tickets: []Ticket{e.Ticket}, MayFollow: m.goalActive() || m.Lane != nil}
+	if e.Final && m.Op == nil {
+		m.Stop.Rest = RestDone // the app-server's own end sees to it
+	}
 	m.calm()
 	if t := m.Start.Ticket; t != 0 && m.Load != Loaded {
 		m.Start = Prompt{} // it waits for the thread: nothing of it was written
@@ -87,8 +90,32 @@ func (m *machine) advanceStop() {
 	case stop.MayFollow && !stop.GraceOver && !m.wasInterrupted():
 		// 0.160.1 was seen to start a turn just after it acknowledged a pause.
 		m.waitFor(StopOnFollower)
+	case m.Load != LoadNone && stop.Rest != RestDone:
+		m.endRest()
 	default:
 		m.endStop()
+	}
+}
+
+// endRest has ended what the turns have left behind: an interrupt of 0.160.1 ends
+// neither a sub-agent's turn nor a command that runs in the background.
+func (m *machine) endRest() {
+	m.waitFor(StopOnRest)
+	if m.Stop.Rest == RestDue {
+		m.Stop.Rest = RestEnding
+		m.emit(EndRest{})
+	}
+}
+
+func (m *machine) restEnded() {
+	if m.Stop == nil {
+		return
+	}
+	switch m.Stop.Rest {
+	case RestEnding:
+		m.Stop.Rest = RestDone
+	case RestStale:
+		m.Stop.Rest = RestDue
 	}
 }
 
@@ -112,7 +139,7 @@ func (m *machine) stopWaiting() {
 
 func (s StopStep) timer() Timer {
 	switch s {
-	case StopOnStart, StopOnTurn:
+	case StopOnStart, StopOnTurn, StopOnRest:
 		return TimerTurn
 	case StopOnFollower:
 		return TimerGrace

@@ -40,13 +40,17 @@ type world struct {
 	restored    bool
 	unfinished  bool // sawComplete, also where no read could tell what came of it
 
-	stopLost bool                      // it came during a stop that is not answered
-	over     bool                      // the connection has ended by itself
-	closed   bool                      // the connection was ended in an orderly way
-	lookBack bool                      // the goal is to be read back
-	setBack  protocol.ThreadGoalStatus // it is to be set to this; "" is not
-	wasSet   bool
-	back     LookedBack // what was found last
+	stopLost  bool                      // it came during a stop that is not answered
+	over      bool                      // the connection has ended by itself
+	restStale bool                      // a turn has started since that began
+	resting   bool                      // what the turns have left behind is being ended
+	rested    bool                      // it was, and no turn has started since
+	stoppedOp bool                      // the stop found an operation
+	closed    bool                      // the connection was ended in an orderly way
+	lookBack  bool                      // the goal is to be read back
+	setBack   protocol.ThreadGoalStatus // it is to be set to this; "" is not
+	wasSet    bool
+	back      LookedBack // what was found last
 }
 
 // ticket is one submission as the onlooker follows it.
@@ -116,6 +120,7 @@ func (w *world) observe(e Event) (lost bool) {
 	case StopAsked:
 		w.open = append(w.open, ticket{n: e.Ticket, stop: true, final: e.Final})
 		if !w.stopping {
+			w.rested, w.stoppedOp = false, w.owner != 0
 			w.stopping, w.stopPaused, w.sawComplete, w.restored, w.unfinished = true, false, false, false, false
 		}
 	case Replied:
@@ -127,7 +132,8 @@ func (w *world) observe(e Event) (lost bool) {
 	case GoalCleared:
 		w.observeGoal(nil)
 	case TurnStarted:
-		w.turn, w.asked, w.loaded = e.ID, false, true
+		w.turn, w.asked, w.loaded, w.rested = e.ID, false, true, false
+		w.restStale = true
 	case TurnCompleted:
 		w.turn, w.asked, w.ended = "", false, true
 	case TimerFired:
@@ -136,6 +142,8 @@ func (w *world) observe(e Event) (lost bool) {
 		w.stopLost = w.stopping && !e.Closed
 		w.over, w.closed = true, e.Closed
 		return true
+	case RestEnded:
+		w.resting, w.rested = false, !w.restStale
 	case LookedBack:
 		w.lookBack, w.setBack, w.back = false, "", e
 	}

@@ -1,0 +1,105 @@
+package worker
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/codexctl/codexctl/codex"
+)
+
+// orphanGrace is how long an orphan may take to end by SIGTERM.
+const orphanGrace = 2 * time.Second
+
+// orphan is a process that works for one of the threads, as its environment says:
+// 0.160.1 puts CODEX_THREAD_ID into that of each command. One that has made a session
+// of its own outside the sandbox outlives its terminal and its app-server. They are
+// found on Linux only, where a process tells its environment.
+type orphan struct {
+	Leftover
+	id codex.ProcessID
+}
+
+func (o leftovers) processes() []orphan {
+	threads := make(map[string]bool, len(o.threads))
+	for thread := range o.threads {
+		threads[thread] = true
+	}
+	for _, thread := range o.others {
+		if thread != "" {
+			threads[thread] = true
+		}
+	}
+	return findOrphans(threads, liveOwners(o.state))
+}
+
+// liveOwners are the processes that own a session under a state directory.
+func liveOwners(state string) map[int]bool {
+	owners := map[int]bool{}
+	dirs, err := os.ReadDir(filepath.Join(state, workersDir))
+	if err != nil {
+		return owners
+	}
+	for _, dir := range dirs {
+		if note, err := readNote(filepath.Join(state, workersDir, dir.Name()), ownerFile); err == nil && note.Process.Alive() {
+			owners[note.Process.PID] = true
+		}
+	}
+	return owners
+}
+
+// Orphans lists the processes that the turns of a session without an owner have left
+// running; state is the state directory, whose other owners' processes are left out.
+// On other systems than Linux none are found.
+func (s Stored) Orphans(state string) (all []Leftover) {
+	if s.Owner != (codex.ProcessID{}) {
+		return nil
+	}
+	for _, p := range (leftovers{others: append(s.children, s.Thread), state: state}).processes() {
+		all = append(all, p.Leftover)
+	}
+	return all
+}
+
+// endProcesses ends the orphans and returns them. Each is asked to end first.
+func (o leftovers) endProcesses(ctx context.Context) (ended []Leftover) {
+	orphans := o.processes()
+	for _, p := range orphans {
+		signal(p.id, syscall.SIGTERM)
+		ended = append(ended, p.Leftover)
+	}
+	deadline := time.NewTimer(orphanGrace)
+	defer deadline.Stop()
+	poll := time.NewTicker(10 * time.Millisecond)
+	defer poll.Stop()
+	for alive(orphans) {
+		select {
+		case <-poll.C:
+			continue
+		case <-deadline.C:
+		case <-ctx.Done():
+		}
+		for _, p := range orphans {
+			signal(p.id, syscall.SIGKILL)
+		}
+		break
+	}
+	return ended
+}
+
+func alive(orphans []orphan) bool {
+	for _, p := range orphans {
+		if p.id.Alive() {
+			return true
+		}
+	}
+	return false
+}
+
+func signal(p codex.ProcessID, s syscall.Signal) {
+	if p.Alive() {
+		_ = syscall.Kill(p.PID, s)
+	}
+}
