@@ -20,7 +20,7 @@ type Name string
 const (
 	GoalSet      Name = "goal.set"      // text; token_budget. Starts a goal or replaces the running one's objective
 	GoalEdit     Name = "goal.edit"     // text or token_budget or both. The status stays as it is
-	GoalPause    Name = "goal.pause"    //
+	GoalPause    Name = "goal.pause"    // force
 	GoalResume   Name = "goal.resume"   // token_budget
 	GoalClear    Name = "goal.clear"    //
 	GoalShow     Name = "goal.show"     //
@@ -41,19 +41,20 @@ type Command struct {
 	Budget protocol.Opt[int64]
 
 	Owner bool // stop: the owner ends as well
+	Force bool // goal.pause: even where another client of Codex has the thread
 }
 
 // spec says what a command takes and whether it changes anything.
 type spec struct {
-	text, budget, owner bool // which fields it takes
-	needsText           bool
-	mutates             bool // it gets its result by its id, however often it is sent
+	text, budget, owner, force bool // which fields it takes
+	needsText                  bool
+	mutates                    bool // it gets its result by its id, however often it is sent
 }
 
 var specs = map[Name]spec{
 	GoalSet:      {text: true, needsText: true, budget: true, mutates: true},
 	GoalEdit:     {text: true, budget: true, mutates: true},
-	GoalPause:    {mutates: true},
+	GoalPause:    {force: true, mutates: true},
 	GoalResume:   {budget: true, mutates: true},
 	GoalClear:    {mutates: true},
 	GoalShow:     {},
@@ -76,11 +77,12 @@ type commandLine struct {
 	Text   *string             `json:"text,omitzero"`
 	Budget protocol.Opt[int64] `json:"token_budget,omitzero"`
 	Owner  bool                `json:"owner,omitzero"`
+	Force  bool                `json:"force,omitzero"`
 }
 
 // Encode writes the command as one line, line feed included.
 func (c Command) Encode() ([]byte, error) {
-	line := commandLine{Format: CommandFormat, ID: c.ID, Name: c.Name, Budget: c.Budget, Owner: c.Owner}
+	line := commandLine{Format: CommandFormat, ID: c.ID, Name: c.Name, Budget: c.Budget, Owner: c.Owner, Force: c.Force}
 	if c.Text != "" {
 		line.Text = &c.Text
 	}
@@ -140,6 +142,7 @@ func (c *Command) take(spec spec, fields map[string]jsontext.Value) error {
 		field("text", spec.text, &c.Text),
 		field("token_budget", spec.budget, &c.Budget),
 		field("owner", spec.owner, &c.Owner),
+		field("force", spec.force, &c.Force),
 	); err != nil {
 		return err
 	}

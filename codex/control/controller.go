@@ -51,7 +51,7 @@ type driver interface {
 	SetGoal(context.Context, worker.GoalSpec) (worker.Change, error)
 	EditGoal(context.Context, worker.GoalSpec) (worker.Change, error)
 	SetBudget(context.Context, protocol.Opt[int64]) (worker.Change, error)
-	PauseGoal(context.Context) (worker.Change, error)
+	PauseGoal(context.Context, worker.PauseSpec) (worker.Change, error)
 	ResumeGoal(context.Context, worker.GoalSpec) (worker.Change, error)
 	ClearGoal(context.Context) (worker.Change, error)
 	Prompt(context.Context, string) (*worker.Operation, error)

@@ -95,7 +95,10 @@ func (f *fakeWorker) SetBudget(ctx context.Context, tokens protocol.Opt[int64]) 
 	return f.change(ctx, "budget %d", tokens.Or(-1))
 }
 
-func (f *fakeWorker) PauseGoal(ctx context.Context) (worker.Change, error) {
+func (f *fakeWorker) PauseGoal(ctx context.Context, s worker.PauseSpec) (worker.Change, error) {
+	if s.Force {
+		return f.change(ctx, "pause by force")
+	}
 	return f.change(ctx, "pause")
 }
 

@@ -144,7 +144,7 @@ func (c *Controller) perform(ctx context.Context, j *job) (*Value, error) {
 		}
 		return changed(c.w.EditGoal(ctx, spec))
 	case GoalPause:
-		return changed(c.w.PauseGoal(ctx))
+		return changed(c.w.PauseGoal(ctx, worker.PauseSpec{Force: cmd.Force}))
 	case GoalResume:
 		return changed(c.w.ResumeGoal(ctx, spec))
 	case GoalClear:

@@ -30,6 +30,11 @@ type Change struct {
 // thread a complete goal is cleared first, because 0.160.1 would carry its
 // counters over to the new one.
 //
+// Where another client of Codex has the thread, nothing is written, here and with
+// every other change and prompt on an idle thread: [ErrThreadHeld]. A thread that is
+// stored only is loaded before the goal is written; if Codex refuses that, the goal
+// stays as it was.
+//
 // The change is meant for the operation that owns the thread now, or for the one
 // that spec names. If that one ends before the change can be written, nothing is
 // sent: [ErrOwnerFinished].
@@ -82,10 +87,17 @@ func (w *Worker) SetBudget(ctx context.Context, tokens protocol.Opt[int64]) (Cha
 	return w.change(ctx, lifecycle.Change{Kind: lifecycle.ChangeBudget, Budget: tokens}, nil)
 }
 
+// PauseSpec says how a goal is paused. The zero value is the careful way.
+type PauseSpec struct {
+	// Force pauses the goal even where another client of Codex has the thread. That
+	// client is told nothing: its running turn goes on to its end, and none follows.
+	Force bool
+}
+
 // PauseGoal pauses the goal. The running turn goes on to its end, and the
 // operation ends with it; use Stop to end both now.
-func (w *Worker) PauseGoal(ctx context.Context) (Change, error) {
-	return w.change(ctx, lifecycle.Change{Kind: lifecycle.ChangePause}, nil)
+func (w *Worker) PauseGoal(ctx context.Context, spec PauseSpec) (Change, error) {
+	return w.change(ctx, lifecycle.Change{Kind: lifecycle.ChangePause, Force: spec.Force}, nil)
 }
 
 // ClearGoal removes the goal. The running turn goes on to its end.

@@ -15,7 +15,7 @@ func TestAChangeForAnOperationThatHasEndedIsNotSent(t *testing.T) {
 	t.Parallel()
 	f := newFaulty(t, codextest.On("thread/goal/set").Nth(2).
 		Notify("turn/completed", turnNotice("t1", "completed")).Answer(fakeGoal("A", "paused")))
-	if _, err := f.worker.PauseGoal(f.ctx); err != nil {
+	if _, err := f.worker.PauseGoal(f.ctx, worker.PauseSpec{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.op.Wait(f.ctx); err != nil {

@@ -60,7 +60,7 @@ func TestAPromptDoesNotSetAStoredActiveGoalGoing(t *testing.T) {
 	if w.Status().Loaded {
 		t.Error("a refused prompt loaded the thread")
 	}
-	if _, err := w.PauseGoal(d.ctx); err != nil {
+	if _, err := w.PauseGoal(d.ctx, worker.PauseSpec{}); err != nil {
 		t.Fatal(err)
 	}
 	d.wantEnd(d.wait(d.prompt(w, "a question")), worker.EndDone, protocol.ThreadGoalStatusPaused)

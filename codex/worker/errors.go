@@ -19,8 +19,10 @@ var (
 	ErrComplete      = lifecycle.ErrComplete
 	ErrNoGoal        = lifecycle.ErrNoGoal
 	ErrGoalActive    = lifecycle.ErrGoalActive
+	ErrThreadHeld    = lifecycle.ErrThreadHeld
 	ErrUnread        = lifecycle.ErrUnread
 	ErrOnlyCleared   = lifecycle.ErrOnlyCleared
+	ErrOnlyPaused    = lifecycle.ErrOnlyPaused
 	ErrClosing       = lifecycle.ErrClosing
 	ErrDisconnected  = lifecycle.ErrDisconnected
 

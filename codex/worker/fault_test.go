@@ -188,7 +188,7 @@ func TestACallerWhoStopsWaitingChangesNothingElse(t *testing.T) {
 	}
 	f.peer.Release("answer")
 	// The next change is written only behind the answer to this one.
-	c, err := f.worker.PauseGoal(f.ctx)
+	c, err := f.worker.PauseGoal(f.ctx, worker.PauseSpec{})
 	if err != nil || c.Goal.Objective != "B" {
 		t.Errorf("behind it: %+v, %v", c.Goal, err)
 	}

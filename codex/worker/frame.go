@@ -34,6 +34,8 @@ func (l *loop) dispatch(f lifecycle.Frame, message string) codex.CallID {
 // methods names the call that each frame makes.
 var methods = map[lifecycle.Role]string{
 	lifecycle.RoleSet:       protocol.ThreadGoalSetMethod.Name,
+	lifecycle.RolePark:      protocol.ThreadGoalSetMethod.Name,
+	lifecycle.RoleUnpark:    protocol.ThreadGoalSetMethod.Name,
 	lifecycle.RoleUndo:      protocol.ThreadGoalSetMethod.Name,
 	lifecycle.RoleStallStop: protocol.ThreadGoalSetMethod.Name,
 	lifecycle.RoleStopPause: protocol.ThreadGoalSetMethod.Name,
@@ -54,8 +56,11 @@ var methods = map[lifecycle.Role]string{
 func (w *Worker) setParams(f lifecycle.Frame) protocol.ThreadGoalSetParams {
 	p := protocol.ThreadGoalSetParams{ThreadID: w.thread}
 	switch f.Role {
-	case lifecycle.RoleStopPause, lifecycle.RoleStallStop:
+	case lifecycle.RoleStopPause, lifecycle.RoleStallStop, lifecycle.RolePark:
 		p.Status = protocol.Some(protocol.ThreadGoalStatusPaused)
+		return p
+	case lifecycle.RoleUnpark:
+		p.Status = protocol.Some(protocol.ThreadGoalStatusActive)
 		return p
 	case lifecycle.RoleRestore, lifecycle.RoleUndo:
 		p.Status = protocol.Some(protocol.ThreadGoalStatusComplete)

@@ -52,7 +52,7 @@ func TestPausesClearsAndStopsAtTurnEndsLeaveNothingRunning(t *testing.T) {
 	t.Parallel()
 	for name, act := range map[string]func(*desk, *worker.Worker) (worker.End, protocol.ThreadGoalStatus){
 		"pause": func(d *desk, w *worker.Worker) (worker.End, protocol.ThreadGoalStatus) {
-			if _, err := w.PauseGoal(d.ctx); err != nil {
+			if _, err := w.PauseGoal(d.ctx, worker.PauseSpec{}); err != nil {
 				d.Fatal(err)
 			}
 			return worker.EndPaused, protocol.ThreadGoalStatusPaused

@@ -154,8 +154,11 @@ func (l *loop) hearReply(r *codex.Reply) {
 		l.journalOutcome(w.intent, r)
 	}
 	reply := replyOf(r)
-	if w.frame.Role == lifecycle.RoleLoad && r.Err != nil {
-		reply.Err = fmt.Errorf("resume thread %s: %w", l.thread, r.Err)
+	switch {
+	case w.frame.Role == lifecycle.RoleLoad && r.Err != nil:
+		reply.Err = l.refusedLoad(r.Err)
+	case w.frame.Role == lifecycle.RoleLook && l.state.Load == lifecycle.LoadNone:
+		reply.Held = l.heldElsewhere()
 	}
 	l.step(lifecycle.Replied{Frame: w.frame, Reply: reply})
 	delete(l.frames, r.Call)

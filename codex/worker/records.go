@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/codexctl/codexctl/codex"
@@ -41,8 +42,8 @@ type Intent struct {
 	Method string `json:"method"`
 	// Own is set on what the worker does for itself, such as the pause of a stop.
 	Own bool `json:"own,omitempty"`
-	// Then is the objective that a thread/goal/clear makes room for: the two are
-	// one intent.
+	// Then is the objective that a thread/goal/clear, or the pause of a stored goal,
+	// makes room for: the two are one intent.
 	Then string `json:"then,omitempty"`
 	// What thread/goal/set asks for; "" is not given.
 	Objective string                    `json:"objective,omitempty"`
@@ -168,7 +169,7 @@ func journalled(r lifecycle.Role) bool {
 // journalIntent puts a mutation on disk before it is written.
 func (l *loop) journalIntent(f lifecycle.Frame) (int, error) {
 	in := Intent{
-		ID: l.intents + 1, Thread: l.thread, Method: methods[f.Role], Own: f.Ticket == 0,
+		ID: l.intents + 1, Thread: l.thread, Method: methods[f.Role], Own: f.Ticket == 0 || f.Role == lifecycle.RoleUnpark,
 		Before: l.state.Goal, BeforeKnown: l.state.GoalKnown,
 	}
 	switch f.Role {
@@ -182,6 +183,9 @@ func (l *loop) journalIntent(f lifecycle.Frame) (int, error) {
 		in.Objective = p.Objective.Or("")
 		in.Status = p.Status.Or("")
 		in.Budget = p.TokenBudget
+		if f.Role == lifecycle.RolePark {
+			in.Then = cmp.Or(f.Change.Objective, l.state.Goal.Objective)
+		}
 	}
 	if err := appendRecord(l.log, recordIntent, in); err != nil {
 		return 0, fmt.Errorf("%s was not written, because its intent could not be journalled: %w", in.Method, err)

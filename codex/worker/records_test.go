@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/codexctl/codexctl/codex/journal"
+	"github.com/codexctl/codexctl/codex/protocol"
 )
 
 func historyOf(t *testing.T, records ...any) history {
@@ -33,6 +34,22 @@ func TestAClearThatMadeRoomStaysOpenUntilItsGoalIsWritten(t *testing.T) {
 	h = historyOf(t, recordIntent, clear, recordOutcome, acknowledged, recordIntent, Intent{ID: 2, Thread: "T", Objective: "B"})
 	if h.cleared != nil || len(h.open) != 1 || h.open[0].ID != 2 {
 		t.Errorf("once the goal is written it is open by itself: %+v", h)
+	}
+}
+
+func TestAPauseThatMadeRoomStaysOpenUntilItsGoalIsWritten(t *testing.T) {
+	before := &protocol.ThreadGoal{Objective: "A", Status: protocol.ThreadGoalStatusActive}
+	park := Intent{ID: 1, Thread: "T", Method: "thread/goal/set", Status: protocol.ThreadGoalStatusPaused, Then: "B", Before: before, BeforeKnown: true}
+	acknowledged := outcomeRecord{Intent: 1, Delivery: "acknowledged"}
+	h := historyOf(t, recordIntent, park, recordOutcome, acknowledged)
+	if h.cleared == nil || h.cleared.Then != "B" || verdict(*h.cleared, &protocol.ThreadGoal{Objective: "A", Status: protocol.ThreadGoalStatusPaused}) != OnlyPaused {
+		t.Errorf("an owner that died between the two left %+v", h.cleared)
+	}
+	// A refused load: it is set active again, which closes the matter.
+	own := Intent{ID: 2, Thread: "T", Own: true, Method: "thread/goal/set", Status: protocol.ThreadGoalStatusActive}
+	h = historyOf(t, recordIntent, park, recordOutcome, acknowledged, recordIntent, own, recordOutcome, outcomeRecord{Intent: 2, Delivery: "acknowledged"})
+	if h.cleared != nil || len(h.open) != 0 {
+		t.Errorf("once the old goal is active again: %+v, open %+v", h.cleared, h.open)
 	}
 }
 

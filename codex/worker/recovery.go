@@ -19,6 +19,8 @@ const (
 	Undetermined Verdict = "undetermined" // what it asks for was there before, or was changed again since
 	// OnlyCleared: a complete goal was cleared for a new one, which was not set.
 	OnlyCleared Verdict = "only cleared"
+	// OnlyPaused: a stored active goal was paused for a new one, which was not set.
+	OnlyPaused Verdict = "only paused"
 )
 
 // Recovery is an intent of an earlier owner without an outcome, and what was found
@@ -96,6 +98,8 @@ func verdict(in Intent, now *protocol.ThreadGoal) Verdict {
 	switch {
 	case !in.BeforeKnown:
 		return Undetermined
+	case asked(in, now) && !asked(in, in.Before) && in.Then != "":
+		return OnlyPaused
 	case asked(in, now) && !asked(in, in.Before):
 		return Delivered
 	case !asked(in, now) && unchanged(in, now):

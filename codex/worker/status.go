@@ -38,6 +38,8 @@ func noteOf(a lifecycle.Answer) Note {
 		return "Codex acknowledged it, but what the goal is now could not be read; ask for it again"
 	case lifecycle.NoteCompleted:
 		return "the goal was complete before the pause arrived; it was left complete"
+	case lifecycle.NoteHeld:
+		return "another client of Codex has the thread: the turn it runs goes on to its end, and none follows"
 	}
 	return ""
 }

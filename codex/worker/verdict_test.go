@@ -24,6 +24,8 @@ func TestReadbackDecidesWhatItCanAndNothingMore(t *testing.T) {
 	first.Before = nil
 	reset := clear
 	reset.Then = "B"
+	park := pause
+	park.Then = "B"
 	none := clear
 	none.Before = nil
 
@@ -48,6 +50,8 @@ func TestReadbackDecidesWhatItCanAndNothingMore(t *testing.T) {
 		{"it is paused", pause, goal("A", paused, 1), Delivered},
 		{"it is active as before", pause, a, NotDelivered},
 		{"it is complete, so nobody can tell", pause, goal("A", complete, 1), Undetermined},
+		{"it was paused for another goal, which is not there", park, goal("A", paused, 1), OnlyPaused},
+		{"it was to be paused for another goal, and is active", park, a, NotDelivered},
 		{"it is gone", clear, nil, Delivered},
 		{"it is still there", clear, a, NotDelivered},
 		{"another goal is there", clear, goal("C", active, 2), Undetermined},

@@ -33,6 +33,12 @@ var broken = []struct {
 	{"lets a later change overtake", overtakes},
 	{"replaces a complete goal without a clear", skipsReset},
 	{"edits where there is no goal", editsNothing},
+	{"writes to a thread that another process has", ignoresHolder},
+	{"sets a goal before it has the thread", setsUnloaded},
+	{"loads an active goal for another objective", skipsPark},
+	{"leaves the goal paused when the load is refused", staysParked},
+	{"begins a prompt without a look", promptsBlindly},
+	{"changes the goal of an idle thread without a look", changesBlindly},
 }
 
 // An exploration that finds nothing proves nothing unless it finds these.
@@ -173,8 +179,8 @@ func ignoresOwner(s State, e Event) (State, []Effect) {
 }
 
 func promptsAnyway(s State, e Event) (State, []Effect) {
-	if p, ok := e.(Prompt); ok && s.Op != nil && s.Start.Ticket == 0 && s.Load == Loaded {
-		s.Start = p
+	if p, ok := e.(Prompt); ok && s.Op != nil && s.Start == 0 && s.Load == Loaded {
+		s.Start = p.Ticket
 		return s, []Effect{Write{Frame{Role: RoleStart, Ticket: p.Ticket}}}
 	}
 	return Step(s, e)
@@ -213,4 +219,65 @@ func editsNothing(s State, e Event) (State, []Effect) {
 		return Step(s, r)
 	}
 	return Step(s, e)
+}
+
+// asIf takes the reply to a look for another one, and the state for another state.
+func asIf(seen func(*State, *Reply), after func(*State)) stepper {
+	return func(s State, e Event) (State, []Effect) {
+		r, ok := e.(Replied)
+		if !ok || r.Frame.Role != RoleLook || r.Reply.Delivery != Acknowledged || r.Reply.Drift || s.Load != LoadNone {
+			return Step(s, e)
+		}
+		seen(&s, &r.Reply)
+		next, effects := Step(s, r)
+		after(&next)
+		return next, effects
+	}
+}
+
+var ignoresHolder = asIf(func(_ *State, r *Reply) { r.Held = nil }, func(*State) {})
+
+var setsUnloaded = asIf(func(s *State, _ *Reply) { s.Load = Loaded }, func(s *State) { s.Load = LoadNone })
+
+func skipsPark(s State, e Event) (State, []Effect) {
+	next, effects := Step(s, e)
+	for i, effect := range effects {
+		if w, ok := effect.(Write); ok && w.Frame.Role == RolePark {
+			w.Frame.Role = RoleLoad
+			effects[i] = w
+			lane := *next.Lane
+			lane.Role = RoleLoad
+			next.Lane, next.Load = &lane, LoadOnWire
+		}
+	}
+	return next, effects
+}
+
+func staysParked(s State, e Event) (State, []Effect) {
+	if r, ok := e.(Replied); ok && r.Frame.Role == RoleLoad && s.Lane != nil && s.Lane.Parked {
+		lane := *s.Lane
+		lane.Parked = false
+		s.Lane = &lane
+	}
+	return Step(s, e)
+}
+
+func promptsBlindly(s State, e Event) (State, []Effect) {
+	p, ok := e.(Prompt)
+	if !ok || s.Op != nil || s.Stop != nil || s.Lane != nil || s.Load != Loaded {
+		return Step(s, e)
+	}
+	s.Started++
+	s.Op, s.Start = &Operation{ID: s.Started, Kind: KindPrompt, Fresh: true}, p.Ticket
+	return s, []Effect{Began{Op: s.Started, Kind: KindPrompt}, Write{Frame{Role: RoleStart, Ticket: p.Ticket}}}
+}
+
+func changesBlindly(s State, e Event) (State, []Effect) {
+	change, ok := e.(Submit)
+	if !ok || change.Change.owns() || s.Op != nil || s.Stop != nil || s.Lane != nil {
+		return Step(s, e)
+	}
+	sub := Submission{Ticket: change.Ticket, Change: change.Change}
+	s.Lane = &Call{Submission: sub, Role: RoleSet}
+	return s, []Effect{Write{Frame{Role: RoleSet, Ticket: sub.Ticket, Change: sub.Change}}}
 }

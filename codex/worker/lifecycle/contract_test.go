@@ -95,13 +95,13 @@ var contract = []struct {
 		"submitted again it starts anew, clearing the complete goal first",
 		append(slices.Clone(inTurn), "goal update old complete", "turn completed"),
 		[]string{"set", "look[2] as known", "reset[2] cleared", "goal cleared", "set[2] active", "turn started"},
-		[]string{"began 2 goal", "write look[2]", "write reset[2]", "write set[2]", "answer 2 op 2"},
+		[]string{"write look[2]", "began 2 goal", "write reset[2]", "write set[2]", "answer 2 op 2"},
 	},
 	{
 		"a goal that is not complete is replaced in place",
 		[]string{"goal update old paused"},
 		[]string{"set", "look[1] as known", "set[1] active"},
-		[]string{"began 1 goal", "write look[1]", "write set[1]", "answer 1 op 1"},
+		[]string{"write look[1]", "began 1 goal", "write set[1]", "answer 1 op 1"},
 	},
 	{
 		"a lost reply ends everything and leaves one frame on the wire",
@@ -164,7 +164,7 @@ var contract = []struct {
 		[]string{"write interrupt[0]t1", "end rest", "ended 1 complete", "answer 2 op 1 complete"},
 	},
 	{
-		"a stop whose pause is not answered ends the app-server, and pauses the goal that is stored",
+		"a stop whose pause is not answered ends the app-server, and pauses the goal behind it",
 		inTurn,
 		[]string{"stop", "timer 2 fires", "looked back active", "set back"},
 		[]string{"write stop-pause[0]", "look back", "disconnect", "set back paused", "ended 1 disconnected",
@@ -185,19 +185,19 @@ var contract = []struct {
 	},
 	{
 		"a goal set during a prompt makes the prompt's operation its own",
-		[]string{"prompt", "turn-start[1] accepted", "turn started"},
+		[]string{"prompt", "look[1] as known", "turn-start[1] accepted", "turn started"},
 		[]string{"set", "set[2] active", "turn completed", "turn started"},
 		[]string{"write set[2]", "became 1", "answer 2 op 1"},
 	},
 	{
 		"a goal refused during a prompt leaves the prompt as it was",
-		[]string{"prompt", "turn-start[1] accepted", "turn started"},
+		[]string{"prompt", "look[1] as known", "turn-start[1] accepted", "turn started"},
 		[]string{"set", "set[2] rejected", "turn completed"},
 		[]string{"write set[2]", "answer 2 op 1: refused", "ended 1 done"},
 	},
 	{
 		"a goal that the model creates during a prompt is adopted",
-		[]string{"prompt", "turn-start[1] accepted", "turn started"},
+		[]string{"prompt", "look[1] as known", "turn-start[1] accepted", "turn started"},
 		[]string{"goal update old active", "decide[0] another", "turn completed", "turn started"},
 		[]string{"write decide[0]", "became 1"},
 	},
@@ -232,34 +232,87 @@ var contract = []struct {
 		[]string{"write stall-look[0]"},
 	},
 	{
-		"a goal set on a stored thread is set first, and the thread loaded then",
+		"a goal set on a stored thread is set once the thread is loaded",
 		nil,
-		[]string{"set", "look[1] as known", "set[1] active", "load[0] loaded", "turn started"},
-		[]string{"began 1 goal", "write look[1]", "write set[1]", "write load[0]", "answer 1 op 1"},
+		[]string{"set", "look[1] as known", "load[1] loaded", "set[1] active", "turn started"},
+		[]string{"write look[1]", "began 1 goal", "write load[1]", "write set[1]", "answer 1 op 1"},
 	},
 	{
-		"a stored thread that cannot be loaded ends the operation with the reason",
-		nil,
-		[]string{"set", "look[1] as known", "set[1] active", "load[0] rejected"},
-		[]string{"began 1 goal", "write look[1]", "write set[1]", "write load[0]", "answer 1 op 1", "ended 1 failed"},
+		"a stored thread that cannot be loaded keeps its goal as it was",
+		[]string{"goal update old paused"},
+		[]string{"set", "look[1] as known", "load[1] rejected"},
+		[]string{"write look[1]", "began 1 goal", "write load[1]", "answer 1 op 1: refused", "ended 1 failed"},
+	},
+	{
+		"a stored active goal is paused before its thread is loaded for another objective",
+		[]string{"goal update old active"},
+		[]string{"set", "look[1] another", "park[1] paused", "load[1] loaded", "set[1] active", "turn started"},
+		[]string{"write look[1]", "began 1 goal", "write park[1]", "write load[1]", "write set[1]", "answer 1 op 1"},
+	},
+	{
+		"a stored active goal is set active again when its thread cannot be loaded",
+		[]string{"goal update old active"},
+		[]string{"set", "look[1] another", "park[1] paused", "load[1] rejected", "unpark[1] active"},
+		[]string{"write look[1]", "began 1 goal", "write park[1]", "write load[1]", "write unpark[1]", "answer 1 op 1: refused", "ended 1 failed"},
+	},
+	{
+		"a stored active goal that is left paused is said to be",
+		[]string{"goal update old active"},
+		[]string{"set", "look[1] another", "park[1] paused", "load[1] loaded", "set[1] rejected"},
+		[]string{"write look[1]", "began 1 goal", "write park[1]", "write load[1]", "write set[1]",
+			"answer 1 op 1: " + ErrOnlyPaused.Error() + ": refused", "ended 1 failed"},
+	},
+	{
+		"a stored active goal that is resumed goes on as soon as its thread is loaded",
+		[]string{"goal update old active"},
+		[]string{"resume", "look[1] another", "load[1] loaded", "turn started", "resume[1] active"},
+		[]string{"write look[1]", "began 1 goal", "write load[1]", "write resume[1]", "answer 1 op 1"},
+	},
+	{
+		"nothing is written to a stored thread that another process has",
+		[]string{"goal update old active"},
+		[]string{"set", "look[1] held", "resume", "look[2] held", "edit", "look[3] held", "clear", "look[4] held",
+			"budget", "look[5] held", "prompt", "look[6] held", "pause", "look[7] held"},
+		[]string{"write look[1]", "answer 1: " + ErrThreadHeld.Error(), "write look[2]", "answer 2: " + ErrThreadHeld.Error(),
+			"write look[3]", "answer 3: " + ErrThreadHeld.Error(), "write look[4]", "answer 4: " + ErrThreadHeld.Error(),
+			"write look[5]", "answer 5: " + ErrThreadHeld.Error(), "write look[6]", "answer 6: " + ErrThreadHeld.Error(),
+			"write look[7]", "answer 7: " + ErrThreadHeld.Error()},
+	},
+	{
+		"a stored goal can be paused by force while another process has its thread",
+		[]string{"goal update old active"},
+		[]string{"pause by force", "look[1] held", "pause[1] paused"},
+		[]string{"write look[1]", "write pause[1]", "answer 1 held"},
 	},
 	{
 		"a prompt on a stored thread loads it first",
 		nil,
-		[]string{"prompt", "load[0] loaded", "turn-start[1] accepted"},
-		[]string{"began 1 prompt", "write load[0]", "write turn-start[1]", "answer 1 op 1"},
+		[]string{"prompt", "look[1] as known", "load[1] loaded", "turn-start[1] accepted"},
+		[]string{"write look[1]", "began 1 prompt", "write load[1]", "write turn-start[1]", "answer 1 op 1"},
 	},
 	{
 		"a prompt on a stored thread whose goal is active is refused and loads nothing",
-		[]string{"goal update old active"},
-		[]string{"prompt"},
-		[]string{"answer 1: " + ErrGoalActive.Error()},
+		nil,
+		[]string{"prompt", "look[1] another"},
+		[]string{"write look[1]", "answer 1: " + ErrGoalActive.Error()},
+	},
+	{
+		"a prompt on a thread whose goal somebody made active is refused",
+		[]string{"goal update old paused"},
+		[]string{"prompt", "look[1] another"},
+		[]string{"write look[1]", "answer 1: " + ErrGoalActive.Error()},
+	},
+	{
+		"a goal that was complete when last heard of is paused if it is active",
+		[]string{"goal update old complete"},
+		[]string{"pause", "look[1] another", "pause[1] paused"},
+		[]string{"write look[1]", "write pause[1]", "answer 1"},
 	},
 	{
 		"a stop while a prompt waits for its stored thread sends nothing of it",
 		nil,
-		[]string{"prompt", "stop", "load[0] loaded", "rest ended"},
-		[]string{"began 1 prompt", "write load[0]", "answer 1 op 1: " + ErrStopped.Error(), "end rest", "ended 1 stopped", "answer 2 op 1 stopped"},
+		[]string{"prompt", "look[1] as known", "stop", "load[1] loaded", "rest ended"},
+		[]string{"write look[1]", "began 1 prompt", "write load[1]", "answer 1 op 1: " + ErrStopped.Error(), "end rest", "ended 1 stopped", "answer 2 op 1 stopped"},
 	},
 	{
 		"an edit where there is no goal is refused after a look",
@@ -271,20 +324,20 @@ var contract = []struct {
 		"a start whose goal cannot be read is not sent",
 		nil,
 		[]string{"set", "look[1] rejected"},
-		[]string{"began 1 goal", "write look[1]", "answer 1 op 1: " + ErrUnread.Error() + ": refused", "ended 1 failed"},
+		[]string{"write look[1]", "answer 1: " + ErrUnread.Error() + ": refused"},
 	},
 	{
 		"a new goal refused after the complete one was cleared says so",
 		[]string{"goal update old complete"},
 		[]string{"set", "look[1] complete", "reset[1] cleared", "set[1] rejected"},
-		[]string{"began 1 goal", "write look[1]", "write reset[1]", "write set[1]",
+		[]string{"write look[1]", "began 1 goal", "write reset[1]", "write set[1]",
 			"answer 1 op 1: " + ErrOnlyCleared.Error() + ": refused", "ended 1 failed"},
 	},
 	{
 		"a turn whose id cannot be read is waited for all the same",
 		nil,
-		[]string{"prompt", "turn-start[1] undecodable", "turn started", "turn completed"},
-		[]string{"began 1 prompt", "write turn-start[1]", "answer 1 op 1", "ended 1 done"},
+		[]string{"prompt", "look[1] as known", "turn-start[1] undecodable", "turn started", "turn completed"},
+		[]string{"write look[1]", "began 1 prompt", "write turn-start[1]", "answer 1 op 1", "ended 1 done"},
 	},
 	{
 		"a read without an answer ends nothing",
@@ -373,7 +426,7 @@ func describe(effect Effect) string {
 		if e.Outcome != nil {
 			s += " " + string(e.Outcome.End)
 		}
-		s += []string{"", " not started", " unreadable", " completed"}[e.Note] + when(e.Unknown, " unknown")
+		s += []string{"", " not started", " unreadable", " completed", " held"}[e.Note] + when(e.Unknown, " unknown")
 		if e.Err != nil {
 			s += ": " + e.Err.Error()
 		}

@@ -25,7 +25,9 @@ const (
 	RoleSet       Role = iota + 1 // thread/goal/set with a caller's change
 	RoleClear                     // thread/goal/clear for a caller
 	RoleReset                     // thread/goal/clear before the set that begins a new goal
-	RoleLook                      // thread/goal/get before an exclusive start
+	RoleLook                      // thread/goal/get before anything on an idle thread
+	RolePark                      // thread/goal/set paused, so that loading the thread does not start the old objective
+	RoleUnpark                    // thread/goal/set active, where the thread could not be loaded then
 	RoleDecide                    // thread/goal/get because a notification contradicts what is known
 	RoleConfirm                   // thread/goal/get because a result could not be decoded
 	RoleUndo                      // thread/goal/set complete, where a caller's pause came too late
@@ -86,6 +88,7 @@ const (
 	NoteNotStarted      // acknowledged, but the goal is not active: no work started
 	NoteUnreadable      // acknowledged, but what came of it could not be read
 	NoteCompleted       // the pause came after the goal was complete; it was set complete again
+	NoteHeld            // paused while another process has the thread: its turn goes on to its end
 )
 
 // Elsewhere tells that the goal was changed by someone else while an operation

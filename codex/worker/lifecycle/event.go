@@ -97,6 +97,7 @@ type Reply struct {
 	Goal     *protocol.ThreadGoal // set, get: the goal in the result; nil is no goal
 	TurnID   string               // turn/start: the turn that took the text
 	Drift    bool                 // acknowledged, but the result could not be decoded
+	Held     error                // look: another process has the thread, and which; nil when none has
 	Err      error                // why, unless acknowledged
 }
 

@@ -121,6 +121,10 @@ func (w *world) replies(f Frame) []namedReply {
 		}
 	case RoleClear, RoleReset:
 		return []namedReply{ok("cleared", nil), rejected, drift, lost}
+	case RolePark:
+		return []namedReply{ok("paused", goalOf(now, paused)), rejected, drift, lost, unsent}
+	case RoleUnpark:
+		return []namedReply{ok("active", goalOf(now, active)), rejected, drift, lost}
 	case RoleStopPause, RoleStallStop:
 		return []namedReply{ok("paused", goalOf(now, paused)), rejected, drift, lost}
 	case RoleRestore, RoleUndo:
@@ -136,8 +140,14 @@ func (w *world) replies(f Frame) []namedReply {
 		r.reply.TurnID = fmt.Sprintf("t%d", w.turns+1)
 		return []namedReply{r, rejected, drift, lost, unsent}
 	default: // reads; one that is lost is one that could not be read, like one refused
-		return []namedReply{ok("as known", w.goal), ok("none", nil), ok("complete", goalOf(now, complete)),
+		reads := []namedReply{ok("as known", w.goal), ok("none", nil), ok("complete", goalOf(now, complete)),
 			ok("paused", goalOf(now, paused)), ok("another", goalOf("X", active)), rejected, drift}
+		if f.Role == RoleLook && !w.loaded {
+			held := ok("held", w.goal)
+			held.reply.Held = ErrThreadHeld
+			reads = append(reads, held)
+		}
+		return reads
 	}
 }
 
@@ -180,6 +190,9 @@ func (w *world) submissions(add func(string, Event)) {
 	add("close", StopAsked{Ticket: t, Final: true})
 	add("edit", Submit{t, Change{Kind: ChangeEdit, Objective: fmt.Sprintf("E%d", t)}, owner})
 	add("pause", Submit{t, Change{Kind: ChangePause}, owner})
+	if !w.loaded {
+		add("pause by force", Submit{t, Change{Kind: ChangePause, Force: true}, owner})
+	}
 	add("resume", Submit{t, Change{Kind: ChangeResume}, owner})
 	add("clear", Submit{t, Change{Kind: ChangeClear}, owner})
 	add("prompt", Prompt{t, "p"})

@@ -20,10 +20,12 @@ var starts = []struct {
 	{"goal in a turn", Loaded, []string{"set", "look[1] none", "set[1] active", "turn started"}},
 	{"replacement pending in a turn", Loaded, []string{"set", "look[1] none", "set[1] active", "turn started", "set"}},
 	{"goal complete, turn ending", Loaded, []string{"set", "look[1] none", "set[1] active", "turn started", "goal update old complete"}},
-	{"prompt running", Loaded, []string{"prompt", "turn-start[1] accepted", "turn started"}},
+	{"prompt running", Loaded, []string{"prompt", "look[1] none", "turn-start[1] accepted", "turn started"}},
 	{"stop under way", Loaded, []string{"set", "look[1] none", "set[1] active", "turn started", "stop"}},
 	{"stored only, paused", LoadNone, []string{"goal update old paused"}},
-	{"goal set on a stored thread", LoadNone, []string{"set", "look[1] none", "set[1] active"}},
+	{"stored only, active", LoadNone, []string{"goal update old active"}},
+	{"goal begun on a stored thread", LoadNone, []string{"set", "look[1] none"}},
+	{"goal begun on a stored thread whose goal is active", LoadNone, []string{"set", "look[1] another", "park[1] paused"}},
 	{"stop with a change pending", Loaded, []string{"set", "look[1] none", "set[1] active", "turn started", "set", "stop"}},
 }
 

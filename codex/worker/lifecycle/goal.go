@@ -39,38 +39,56 @@ func (m *machine) invokeNext() {
 	next := m.Waiting[0]
 	m.Waiting = m.Waiting[1:]
 	switch {
-	case next.Change.Kind == ChangePause && m.Goal != nil && m.Goal.Status == protocol.ThreadGoalStatusComplete:
-		// 0.160.1 would store paused: a pause un-finishes a finished goal.
-		m.emit(Answer{Ticket: next.Ticket, Op: m.owner(), Goal: m.Goal, Err: ErrComplete})
+	case m.Op == nil:
+		// Look first: another process may have changed the goal without a word to
+		// this one, or have the thread.
+		m.call(next, RoleLook)
+	case next.prompts():
+		m.refuse(next, ErrBusy)
+		m.invokeNext()
+	case next.Change.Kind == ChangeEdit && !m.GoalKnown:
+		m.call(next, RoleLook)
+	case m.pointless(next) != nil:
+		m.refuse(next, m.pointless(next))
 		m.invokeNext()
 	case next.Change.Kind == ChangeClear:
 		m.call(next, RoleClear)
-	case next.Change.Kind == ChangeEdit && (m.Op == nil || !m.GoalKnown):
-		m.call(next, RoleLook)
-	case next.Change.Kind == ChangeEdit && m.Goal == nil:
-		m.refuseEdit(next)
-		m.invokeNext()
-	case next.Change.owns() && m.Op == nil:
-		// Exclusive: look first, since another process may have changed the goal
-		// without a word to this one.
-		m.begin(KindGoal, false)
-		next.Owner = m.Op.ID
-		m.call(next, RoleLook)
 	default:
 		m.call(next, RoleSet)
 	}
 }
 
-// refuseEdit keeps an edit from starting work: 0.160.1 makes an active goal of an
-// objective that is set where there is none.
-func (m *machine) refuseEdit(s Submission) {
-	m.emit(Answer{Ticket: s.Ticket, Op: m.owner(), Err: ErrNoGoal})
+// pointless is why the goal as it is known makes no sense of a change; nil when it
+// does.
+func (m *machine) pointless(s Submission) error {
+	switch {
+	case s.Change.Kind == ChangePause && m.Goal != nil && m.Goal.Status == protocol.ThreadGoalStatusComplete:
+		return ErrComplete // 0.160.1 would store paused: a pause un-finishes a finished goal
+	case s.Change.Kind == ChangeEdit && m.Goal == nil:
+		return ErrNoGoal // 0.160.1 would make an active goal of it
+	case s.prompts() && m.Op != nil && m.Op.ID != s.Owner:
+		return ErrBusy
+	case s.prompts() && m.goalActive():
+		// Loading the thread would start a turn of the goal's, and 0.160.1 takes a
+		// turn/start for a steer of it.
+		return ErrGoalActive
+	}
+	return nil
+}
+
+// refuse answers a submission of which nothing was written.
+func (m *machine) refuse(s Submission, err error) {
+	m.emit(Answer{Ticket: s.Ticket, Op: m.owner(), Goal: m.Goal, Err: err})
 }
 
 // call takes the lane and writes a frame for the submission.
-func (m *machine) call(s Submission, role Role) {
-	m.Lane = &Call{Submission: s, Role: role}
-	m.emit(Write{Frame{Role: role, Ticket: s.Ticket, Change: s.Change}})
+func (m *machine) call(s Submission, role Role) { m.next(Call{Submission: s}, role) }
+
+// next writes the next frame of a call.
+func (m *machine) next(call Call, role Role) {
+	call.Role = role
+	m.Lane = &call
+	m.emit(Write{Frame{Role: role, Ticket: call.Ticket, Change: call.Change}})
 }
 
 // replied takes the one outcome of a frame.
@@ -81,7 +99,7 @@ func (m *machine) replied(f Frame, r Reply) {
 	}
 	switch f.Role {
 	case RoleLoad:
-		m.loadReplied(r)
+		m.loadReplied(f, r)
 	case RoleStart:
 		m.startReplied(f, r)
 	case RoleSteer:
@@ -102,10 +120,10 @@ func (m *machine) replied(f Frame, r Reply) {
 }
 
 func (m *machine) startReplied(f Frame, r Reply) {
-	if m.Start.Ticket != f.Ticket {
+	if m.Start != f.Ticket {
 		return
 	}
-	m.Start = Prompt{}
+	m.Start = 0
 	m.emit(Answer{Ticket: f.Ticket, Op: m.owner(), Goal: m.Goal, Err: r.failure()})
 	if r.Delivery != Acknowledged {
 		m.Op.Err = r.Err
@@ -136,6 +154,10 @@ func (m *machine) laneReplied(r Reply) {
 		m.looked(call, r)
 	case RoleReset:
 		m.wasReset(call, r)
+	case RolePark:
+		m.parked(call, r)
+	case RoleUnpark:
+		m.unparked(call, r)
 	case RoleDecide:
 		m.decided(r)
 	case RoleUndo:
@@ -171,7 +193,11 @@ func (m *machine) laneReplied(r Reply) {
 		case m.undo(call, r.Goal):
 		default:
 			m.know(r.Goal)
-			m.acknowledged(call, r.Goal, NoteNone)
+			note := NoteNone
+			if call.Held {
+				note = NoteHeld
+			}
+			m.acknowledged(call, r.Goal, note)
 		}
 	}
 }
@@ -205,41 +231,18 @@ func (m *machine) undo(call Call, goal *protocol.ThreadGoal) bool {
 	return true
 }
 
-// looked goes on with an exclusive start once the stored goal is known.
-func (m *machine) looked(call Call, r Reply) {
-	if r.Delivery != Acknowledged || r.Drift {
-		r.Err = fmt.Errorf("%w: %v", ErrUnread, r.Err) // the delivery of the read is nobody's concern
-		m.reject(call, r)
-		return
-	}
-	m.know(r.Goal)
-	switch {
-	case call.Abandoned:
-		m.abandon(call)
-	case call.Change.Kind == ChangeEdit && m.Goal == nil:
-		m.refuseEdit(call.Submission)
-	case call.Change.Kind == ChangeSet && m.Goal != nil && m.Goal.Status == protocol.ThreadGoalStatusComplete:
-		// 0.160.1 carries the counters and the budget of a complete goal over to
-		// the objective that replaces it: a new goal needs a clear first.
-		m.call(call.Submission, RoleReset)
-	default:
-		m.call(call.Submission, RoleSet)
-	}
-}
-
 func (m *machine) wasReset(call Call, r Reply) {
 	if r.Delivery != Acknowledged {
 		m.reject(call, r)
 		return
 	}
 	m.know(nil)
-	call.Reset = true
+	call.Reset, call.Parked = true, false
 	if call.Abandoned {
 		m.abandon(call)
 		return
 	}
-	m.call(call.Submission, RoleSet)
-	m.Lane.Reset = true
+	m.next(call, RoleSet)
 }
 
 func (m *machine) abandon(call Call) {
@@ -247,18 +250,27 @@ func (m *machine) abandon(call Call) {
 	if call.Reset {
 		err = fmt.Errorf("%w: stopped", ErrOnlyCleared)
 	}
-	m.emit(Answer{Ticket: call.Ticket, Op: m.owner(), Goal: m.Goal, Err: err})
+	m.refuse(call.Submission, err)
 }
 
 // reject tells the submitter, and nobody else: the operation goes on as it was.
 func (m *machine) reject(call Call, r Reply) {
-	if call.Reset {
-		r.Err = fmt.Errorf("%w: %w", ErrOnlyCleared, r.Err)
+	err := call.told(r.Err)
+	if m.Op != nil && (m.Op.Fresh || m.Load == LoadNone) {
+		m.Op.Err = err
 	}
-	if m.Op != nil && m.Op.Fresh {
-		m.Op.Err = r.Err
+	m.refuse(call.Submission, err)
+}
+
+// told adds to the reason of a failure what is left of the steps before it.
+func (c Call) told(err error) error {
+	switch {
+	case c.Reset:
+		return fmt.Errorf("%w: %w", ErrOnlyCleared, err)
+	case c.Parked:
+		return fmt.Errorf("%w: %w", ErrOnlyPaused, err)
 	}
-	m.emit(Answer{Ticket: call.Ticket, Op: m.owner(), Goal: m.Goal, Err: r.Err})
+	return err
 }
 
 func (m *machine) acknowledged(call Call, goal *protocol.ThreadGoal, note Note) {
@@ -268,9 +280,8 @@ func (m *machine) acknowledged(call Call, goal *protocol.ThreadGoal, note Note) 
 	if m.Op != nil {
 		m.Op.Fresh, m.Op.Stalled, m.Op.Err = false, false, nil
 	}
-	if m.goalActive() && m.Op != nil {
+	if m.goalActive() {
 		m.become()
-		m.load()
 	}
 	// 0.160.1 answers an active status with budgetLimited as a success.
 	if note == NoteNone && call.Change.owns() && !m.goalActive() {
@@ -290,6 +301,9 @@ func (m *machine) goalUpdated(goal *protocol.ThreadGoal) {
 	if m.Lane == nil && m.Stop == nil && m.contradicts(goal) {
 		m.decide()
 		return
+	}
+	if m.contradicts(goal) {
+		m.contradicted()
 	}
 	m.know(goal)
 }
@@ -311,6 +325,7 @@ func (m *machine) goalCleared() {
 		m.decide()
 		return
 	}
+	m.contradicted()
 	m.know(nil)
 }
 
@@ -321,6 +336,14 @@ func (m *machine) contradicts(goal *protocol.ThreadGoal) bool {
 }
 
 func (m *machine) decide() { m.call(Submission{}, RoleDecide) }
+
+// contradicted has a call that loads the thread look again: the reply it waits for
+// says nothing of the goal.
+func (m *machine) contradicted() {
+	if m.Lane != nil && m.Lane.Role == RoleLoad {
+		m.Lane.LookAgain = true
+	}
+}
 
 func (m *machine) decided(r Reply) {
 	if r.Delivery != Acknowledged || r.Drift {

@@ -20,7 +20,7 @@ func (w *world) key() string {
 	k.name(s.Turn.ID)
 	k.number(int(s.Turn.Phase), int(s.Stall), int(s.Load))
 	k.name(w.turn)
-	k.ticket(s.Start.Ticket)
+	k.ticket(s.Start)
 	k.goal(w.goal)
 	if w.heard {
 		k.goal(w.announced)
@@ -29,7 +29,7 @@ func (w *world) key() string {
 	if s.Lane != nil {
 		k.submission(s.Lane.Submission, s.Op)
 		k.number(int(s.Lane.Role))
-		k.flags(s.Lane.Abandoned, s.Lane.SawComplete, s.Lane.Reset)
+		k.flags(s.Lane.Abandoned, s.Lane.SawComplete, s.Lane.Reset, s.Lane.Parked, s.Lane.Held, s.Lane.LookAgain)
 	}
 	for _, x := range s.Waiting {
 		k.mark('w')
@@ -52,7 +52,7 @@ func (w *world) key() string {
 		k.mark('?')
 		k.ticket(t.n)
 		k.number(int(t.kind), int(t.outcome))
-		k.flags(t.stop, t.final, t.prompt, t.busy, t.sent, t.pending, t.started, t.read, t.owner != 0, t.owner == w.owner)
+		k.flags(t.stop, t.final, t.prompt, t.busy, t.sent, t.pending, t.started, t.read, t.held, t.parked, t.change.Force, t.owner != 0, t.owner == w.owner)
 	}
 	for _, t := range w.timers {
 		k.number(int(t))

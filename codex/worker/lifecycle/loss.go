@@ -56,8 +56,8 @@ func (m *machine) lose(err error, closed bool) {
 	m.calm()
 	m.stopWaiting()
 	m.loseLane(err)
-	if t := m.Start.Ticket; t != 0 {
-		m.emit(Answer{Ticket: t, Err: err, Unknown: m.Load == Loaded})
+	if m.Start != 0 {
+		m.emit(Answer{Ticket: m.Start, Err: err, Unknown: true})
 	}
 	for _, t := range m.Steers {
 		m.emit(Answer{Ticket: t, Err: err, Unknown: true})
@@ -65,7 +65,7 @@ func (m *machine) lose(err error, closed bool) {
 	for _, w := range m.Waiting {
 		m.emit(Answer{Ticket: w.Ticket, Err: m.gone()})
 	}
-	m.Lane, m.Start, m.Steers, m.Waiting, m.Turn = nil, Prompt{}, nil, nil, Turn{}
+	m.Lane, m.Start, m.Steers, m.Waiting, m.Turn = nil, 0, nil, nil, Turn{}
 	if m.Stop != nil && !closed {
 		m.emit(LookBack{})
 		return
@@ -98,7 +98,13 @@ func (m *machine) loseLane(err error) {
 	a := Answer{Ticket: m.Lane.Ticket, Err: err, Unknown: true}
 	switch m.Lane.Role {
 	case RoleLook:
-		a.Err, a.Unknown = m.gone(), false // nothing of it was written
+		a.Err, a.Unknown = m.Lane.told(m.gone()), false // nothing of it was written
+	case RoleLoad:
+		a.Err, a.Unknown = m.Lane.told(err), false
+	case RolePark:
+		a.Err, a.Unknown = fmt.Errorf("not sent, and whether the stored goal was paused for it cannot be known; look at it before going on: %w", err), false
+	case RoleUnpark:
+		a.Err, a.Unknown = fmt.Errorf("%w: %w; whether it is active again cannot be known: %w", ErrOnlyPaused, m.Lane.Refused, err), false
 	case RoleConfirm, RoleUndo:
 		a.Err, a.Unknown, a.Note = nil, false, NoteUnreadable // it was acknowledged
 	}

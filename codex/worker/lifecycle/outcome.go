@@ -15,6 +15,7 @@ var (
 	ErrComplete      = errors.New("the goal is complete: there is nothing to pause")
 	ErrNoGoal        = errors.New("there is no goal to edit; set one")
 	ErrGoalActive    = errors.New("the stored goal is active and would go on with the prompt; pause, resume or replace it first")
+	ErrThreadHeld    = errors.New("another client of Codex has the thread")
 	ErrUnread        = errors.New("not sent, because the goal could not be read first")
 	ErrClosing       = errors.New("not sent, because the worker is being closed")
 	ErrDisconnected  = errors.New("the connection to Codex is over; open the worker again")
@@ -23,6 +24,10 @@ var (
 // ErrOnlyCleared says that a complete goal was cleared for a new one, and the new
 // one was not set.
 var ErrOnlyCleared = errors.New("the complete goal was cleared, but the new one was not set")
+
+// ErrOnlyPaused says that a stored active goal was paused for a new one, because
+// loading its thread would have started it, and the new one was not set.
+var ErrOnlyPaused = errors.New("the stored goal was paused for the new one, which was not set; resume it to go on with it")
 
 // Why a stop ended the app-server.
 var (

@@ -89,6 +89,8 @@ func (w *world) checkWrite(f Frame) error {
 		return errors.New("a turn was asked for on a thread that is not loaded")
 	case f.Role == RoleLoad && w.loaded:
 		return errors.New("a loaded thread was loaded again")
+	case f.Role == RoleStart && status(w.goal) == protocol.ThreadGoalStatusActive && !w.unsure && !w.goalCallPending() && w.turn == "":
+		return errors.New("a prompt was written while the goal was active")
 	}
 	if f.Ticket != 0 && !f.Role.Reads() || f.Role == RoleInterrupt {
 		key := label(f)
@@ -125,6 +127,14 @@ func (w *world) checkSubmission(f Frame) error {
 		return fmt.Errorf("a change for operation %d was written while %d owns the thread", t.owner, w.owner)
 	case f.Change.Kind == ChangeSet && f.Role == RoleSet && w.justLooked(t) && status(w.goal) == protocol.ThreadGoalStatusComplete:
 		return errors.New("a complete goal was replaced without a clear")
+	case t.held && !f.Role.Reads() && !t.change.Force:
+		return fmt.Errorf("%s written to a thread that another process has", label(f))
+	case !t.sent && w.owner == 0 && f.Role != RoleLook:
+		return fmt.Errorf("%s written on an idle thread without a look", label(f))
+	case itsOwn(f.Role) && (t.change.owns() || t.prompt) && !w.loaded:
+		return fmt.Errorf("%s written before the thread was had", label(f))
+	case f.Role == RoleLoad && f.Change.Objective != "" && status(w.goal) == protocol.ThreadGoalStatusActive && !w.unsure:
+		return errors.New("a thread was loaded for another objective while its goal was active")
 	case f.Role == RoleSet && f.Change.Kind == ChangeEdit && w.goal == nil && !w.unsure:
 		return errors.New("an edit was written where there is no goal: it would make one and start it")
 	}
@@ -134,7 +144,7 @@ func (w *world) checkSubmission(f Frame) error {
 		}
 	}
 	t.sent = true
-	t.pending = !f.Role.Reads() && f.Role != RoleUndo
+	t.pending = itsOwn(f.Role) && f.Role != RoleUndo
 	t.read = t.read && f.Role != RoleUndo
 	return nil
 }
@@ -157,6 +167,8 @@ func (w *world) checkAnswer(a Answer) error {
 		return fmt.Errorf("ticket %d told unknown %t, and a mutation of it is on the wire %t", t.n, a.Unknown, t.pending)
 	case a.Unknown:
 		return nil
+	case a.Err != nil && t.parked && !w.stopping && !errors.Is(a.Err, ErrOnlyPaused):
+		return fmt.Errorf("ticket %d left the stored goal paused and is told %w", t.n, a.Err)
 	case a.Err == nil && t.outcome != Acknowledged:
 		return fmt.Errorf("ticket %d told that it was acknowledged", t.n)
 	case a.Err != nil && t.outcome == Acknowledged && !errors.Is(a.Err, ErrOnlyCleared):
@@ -279,6 +291,6 @@ var changeNames = map[ChangeKind]string{
 var roleNames = map[Role]string{
 	RoleSet: "set", RoleClear: "clear", RoleReset: "reset", RoleLook: "look", RoleDecide: "decide",
 	RoleConfirm: "confirm", RoleUndo: "undo", RoleStallLook: "stall-look", RoleStallStop: "stall-pause",
-	RoleStopPause: "stop-pause", RoleStopLook: "stop-look", RoleRestore: "restore",
+	RolePark: "park", RoleUnpark: "unpark", RoleStopPause: "stop-pause", RoleStopLook: "stop-look", RoleRestore: "restore",
 	RoleInterrupt: "interrupt", RoleLoad: "load", RoleStart: "turn-start", RoleSteer: "steer",
 }

@@ -21,7 +21,7 @@ type State struct {
 	Lane    *Call      // the goal call on the wire; nil when the lane is free
 	Waiting []Submission
 	Load    Load
-	Start   Prompt   // the prompt that waits for its turn/start to be answered; zero none
+	Start   Ticket   // the prompt whose turn/start is on the wire; 0 none
 	Steers  []Ticket // turn/steer calls on the wire
 	Stop    *Stop    // the stop under way; nil when none
 	Stall   Stall
@@ -121,6 +121,7 @@ type Change struct {
 	Kind      ChangeKind
 	Objective string              // trimmed; for set and edit not blank, for resume "" keeps
 	Budget    protocol.Opt[int64] // tokens for the goal in all; absent keeps, null removes
+	Force     bool                // pause: also a goal whose thread another process has
 }
 
 // owns reports whether the change drives the operation that owns the thread, or
@@ -133,20 +134,30 @@ func (c Change) owns() bool {
 // thread when it was submitted, and for no later one.
 func (c Change) bound() bool { return c.owns() || c.Kind == ChangeEdit }
 
-// Submission is a change that waits for the lane.
+// Submission is a change, or a prompt, that waits for the lane.
 type Submission struct {
 	Ticket Ticket
-	Change Change
-	Owner  int // ID of the operation it is bound to; 0 is none
+	Change Change // zero for a prompt
+	Text   string // of a prompt
+	Owner  int    // ID of the operation it is bound to; 0 is none
 }
+
+func (s Submission) prompts() bool { return s.Change.Kind == 0 }
+
+// begins reports whether the submission begins an operation where there is none.
+func (s Submission) begins() bool { return s.prompts() || s.Change.owns() }
 
 // Call is the goal call on the wire and the submission it belongs to.
 type Call struct {
 	Submission
 	Role        Role
-	Reset       bool // the complete goal before it was cleared for it
-	Abandoned   bool // a stop came: no further step of this submission is written
-	SawComplete bool // a pause: the goal was announced complete before the reply
+	Reset       bool  // the complete goal before it was cleared for it
+	Parked      bool  // the active goal before it was paused for it
+	Refused     error // unpark: why the thread was not loaded
+	Held        bool  // another process has the thread
+	LookAgain   bool  // load: a notification contradicted what was read before
+	Abandoned   bool  // a stop came: no further step of this submission is written
+	SawComplete bool  // a pause: the goal was announced complete before the reply
 }
 
 // Stop is a stop under way.

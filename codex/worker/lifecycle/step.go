@@ -56,54 +56,22 @@ func (m *machine) apply(event Event) {
 	}
 }
 
+// prompt puts a prompt in line. It begins an operation of its own or is refused.
 func (m *machine) prompt(e Prompt) {
 	switch {
 	case m.Closing:
 		m.emit(Answer{Ticket: e.Ticket, Err: ErrClosing})
 	case m.Op != nil || m.Stop != nil:
 		m.emit(Answer{Ticket: e.Ticket, Err: ErrBusy})
-	case m.goalActive():
-		// Loading the thread would start a turn of the goal's, and 0.160.1 takes a
-		// turn/start for a steer of it.
-		m.emit(Answer{Ticket: e.Ticket, Goal: m.Goal, Err: ErrGoalActive})
 	default:
-		m.begin(KindPrompt, false)
-		m.Start = e
-		if m.Load == Loaded {
-			m.start()
-			return
-		}
-		m.load()
+		m.Waiting = append(m.Waiting, Submission{Ticket: e.Ticket, Text: e.Text})
 	}
 }
 
-func (m *machine) start() {
+func (m *machine) start(s Submission) {
 	m.Op.Last = nil // whatever ended before is not the prompt's turn
-	m.emit(Write{Frame{Role: RoleStart, Ticket: m.Start.Ticket, Text: m.Start.Text}})
-}
-
-// load has the stored thread loaded. If its goal is active, Codex then starts a
-// turn by itself, within some 50 ms on 0.160.1.
-func (m *machine) load() {
-	if m.Load == LoadNone {
-		m.Load = LoadOnWire
-		m.emit(Write{Frame{Role: RoleLoad}})
-	}
-}
-
-func (m *machine) loadReplied(r Reply) {
-	m.Load = Loaded
-	if r.Delivery != Acknowledged {
-		m.Load = LoadNone
-	}
-	switch {
-	case m.Start.Ticket != 0 && m.Load == Loaded:
-		m.start()
-	case m.Start.Ticket != 0:
-		m.startReplied(Frame{Role: RoleStart, Ticket: m.Start.Ticket}, r)
-	case m.Load == LoadNone && m.Op != nil:
-		m.Op.Err = r.Err // its goal is set, and no turn can start
-	}
+	m.Start = s.Ticket
+	m.emit(Write{Frame{Role: RoleStart, Ticket: s.Ticket, Text: s.Text}})
 }
 
 func (m *machine) steer(e Steer) {
@@ -124,9 +92,7 @@ func (m *machine) steer(e Steer) {
 
 func (m *machine) turnStarted(id string) {
 	m.Turn = Turn{ID: id, Phase: TurnRunning}
-	if m.Load == LoadNone {
-		m.Load = Loaded
-	}
+	m.Load = Loaded // whatever a resume is answered
 	m.calm()
 	if m.Stop != nil {
 		switch m.Stop.Rest {
@@ -178,10 +144,8 @@ func (m *machine) settle() {
 	case m.Gone:
 	case m.Stop != nil:
 		m.advanceStop()
-	case m.Lane != nil || m.Start.Ticket != 0:
+	case m.Lane != nil || m.Start != 0 || m.Load == LoadOnWire:
 		// Held: a mutation is pending.
-	case m.Load == LoadOnWire:
-		m.invokeNext() // held, but the goal can be changed meanwhile
 	case m.Op == nil || m.Turn.Phase != TurnNone:
 		m.invokeNext()
 	case m.goalActive() && m.Load == LoadNone && m.Op.Err != nil:

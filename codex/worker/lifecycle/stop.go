@@ -18,15 +18,16 @@ func (m *machine) askStop(e StopAsked) {
 		m.Stop.Tickets = append(m.Stop.Tickets, e.Ticket)
 		return
 	}
+	if m.Lane != nil && m.Lane.Role == RoleLoad {
+		// It waits for the thread, which can take long: nothing of it was written.
+		m.abandon(*m.Lane)
+		m.Lane = nil
+	}
 	m.Stop = &Stop{Tickets: []Ticket{e.Ticket}, MayFollow: m.goalActive() || m.Lane != nil}
 	if e.Final && m.Op == nil {
 		m.Stop.Rest = RestDone // the app-server's own end sees to it
 	}
 	m.calm()
-	if t := m.Start.Ticket; t != 0 && m.Load != Loaded {
-		m.Start = Prompt{} // it waits for the thread: nothing of it was written
-		m.emit(Answer{Ticket: t, Op: m.owner(), Err: ErrStopped})
-	}
 	for _, w := range m.Waiting {
 		m.emit(Answer{Ticket: w.Ticket, Op: m.owner(), Err: ErrStopped})
 	}
@@ -84,7 +85,7 @@ func (m *machine) advanceStop() {
 		m.stopWrite(RoleStopLook)
 	case m.Turn.Phase == TurnRunning:
 		m.interrupt()
-	case m.Start.Ticket != 0 || m.Turn.Phase == TurnStarting:
+	case m.Start != 0 || m.Turn.Phase == TurnStarting:
 		// Before turn/started an interrupt is refused: "no active turn to interrupt".
 		m.waitFor(StopOnStart)
 	case stop.MayFollow && !stop.GraceOver && !m.wasInterrupted():

@@ -66,6 +66,9 @@ type ticket struct {
 	outcome Delivery // of its last mutation
 	pending bool     // that one is on the wire
 	started bool     // its change was answered with an active goal
+	change  Change   // of a change
+	held    bool     // a look found that another process has the thread
+	parked  bool     // the goal was paused for it, and is
 	read    bool     // its result could be read
 }
 
@@ -107,14 +110,13 @@ func (w world) take(step stepper, e Event) (world, error) {
 func (w *world) observe(e Event) (lost bool) {
 	switch e := e.(type) {
 	case Submit:
-		t := ticket{n: e.Ticket, kind: e.Change.Kind}
+		t := ticket{n: e.Ticket, kind: e.Change.Kind, change: e.Change}
 		if e.Change.bound() {
 			t.owner = e.Owner
 		}
 		w.open = append(w.open, t)
 	case Prompt:
-		busy := w.owner != 0 || w.stopping || status(w.goal) == protocol.ThreadGoalStatusActive && !w.unsure && !w.goalCallPending()
-		w.open = append(w.open, ticket{n: e.Ticket, prompt: true, busy: busy})
+		w.open = append(w.open, ticket{n: e.Ticket, prompt: true, busy: w.owner != 0 || w.stopping})
 	case Steer:
 		w.open = append(w.open, ticket{n: e.Ticket})
 	case StopAsked:
@@ -153,7 +155,18 @@ func (w *world) observe(e Event) (lost bool) {
 func (w *world) observeReply(e Replied) {
 	f, r := e.Frame, e.Reply
 	ok := r.Delivery == Acknowledged
-	if t := w.ticket(f.Ticket); t != nil && !f.Role.Reads() && r.Delivery != Unknown {
+	if t := w.ticket(f.Ticket); t != nil {
+		t.held = t.held || r.Held != nil
+		switch {
+		case f.Role == RolePark:
+			t.parked = ok
+		case f.Role == RoleUnpark:
+			t.parked = !ok
+		case ok && (f.Role == RoleSet || f.Role == RoleReset):
+			t.parked = false
+		}
+	}
+	if t := w.ticket(f.Ticket); t != nil && itsOwn(f.Role) && r.Delivery != Unknown {
 		t.pending, t.read = false, !r.Drift
 		if f.Role != RoleUndo { // it decides nothing about the pause it undoes
 			t.outcome = r.Delivery
@@ -164,7 +177,7 @@ func (w *world) observeReply(e Replied) {
 	case RoleStart:
 		w.asked = w.asked || ok && w.turn == "" && (r.Drift && !w.ended || r.TurnID == fmt.Sprintf("t%d", w.turns+1))
 	case RoleLoad:
-		w.loaded = ok
+		w.loaded = w.loaded || ok
 	case RoleConfirm:
 		if t := w.ticket(f.Ticket); t != nil {
 			t.read = ok && !r.Drift
@@ -228,6 +241,12 @@ func (w *world) changePending() bool {
 
 func (w *world) goalCallPending() bool {
 	return slices.ContainsFunc(w.wire, func(f Frame) bool { return isGoalCall(f.Role) })
+}
+
+// itsOwn reports whether a frame does what its submission asks for, and not what
+// goes before or comes after it.
+func itsOwn(r Role) bool {
+	return !r.Reads() && r != RoleLoad && r != RolePark && r != RoleUnpark
 }
 
 // changes reports whether a frame changes the goal.
