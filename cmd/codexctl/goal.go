@@ -17,6 +17,7 @@ import (
 type goalOptions struct {
 	operateOptions
 	budget budgetFlag
+	force  bool
 }
 
 func newGoal(s streams) *cobra.Command {
@@ -39,6 +40,7 @@ pause, resume, clear and edit.`,
 		RunE:              func(cmd *cobra.Command, args []string) error { return runGoal(cmd.Context(), o, args) },
 	}
 	cmd.Flags().Var(&o.budget, "budget", "the goal's total in tokens, such as 50000 or 50k; none removes it")
+	cmd.Flags().BoolVar(&o.force, "force", false, "pause: even where another client of Codex has the thread; its turn goes on to its end")
 	o.register(cmd.Flags())
 	return cmd
 }
@@ -92,6 +94,9 @@ func driveGoal(ctx context.Context, o *goalOptions, parsed goal.Command) (err er
 	if err := o.check(); err != nil {
 		return err
 	}
+	if o.force && parsed.Action != goal.Pause {
+		return usageError("--force goes with pause only: what another client of Codex has can be paused, and nothing else")
+	}
 	where := knownSite
 	if parsed.Action == goal.Set || parsed.Action == goal.Resume {
 		where = newSite
@@ -100,7 +105,7 @@ func driveGoal(ctx context.Context, o *goalOptions, parsed goal.Command) (err er
 	if err != nil {
 		return err
 	}
-	cmd := control.Command{ID: o.commandID(), Name: wireNames[parsed.Action], Text: parsed.Text, Budget: o.budget.value}
+	cmd := control.Command{ID: o.commandID(), Name: wireNames[parsed.Action], Text: parsed.Text, Budget: o.budget.value, Force: o.force}
 	budgeted := !o.budget.value.IsAbsent()
 	switch parsed.Action {
 	case goal.Set, goal.Resume:
@@ -138,6 +143,10 @@ func (o *goalOptions) touch(ctx context.Context, at site, cmd control.Command) (
 	}
 	defer func() { err = errors.Join(err, link.close()) }()
 	value, err := link.ask(ctx, cmd)
+	var refused *control.Refusal
+	if errors.As(err, &refused) && refused.Code == control.ThreadHeld && cmd.Name == control.GoalPause {
+		return &exitError{exitBusy, fmt.Errorf("%w; or pause it all the same: codexctl goal pause --force", err)}
+	}
 	if err != nil {
 		return o.explain(ctx, at, link, err)
 	}

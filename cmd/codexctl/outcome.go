@@ -90,7 +90,7 @@ func commandError(err error) error {
 	switch refusal.Code {
 	case control.Malformed:
 		code = exitUsage
-	case control.Busy, control.OwnerFinished:
+	case control.Busy, control.OwnerFinished, control.ThreadHeld:
 		code = exitBusy
 	case control.Stopped:
 		code = exitStopped

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -126,7 +128,7 @@ func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args 
 	return map[string]func(ts *testscript.TestScript, neg bool, args []string){
 		"model": cmdModel, "reached": cmdReached, "open": cmdOpen, "heard": cmdHeard,
 		"exits": cmdExits, "start": cmdStart, "finish": cmdFinish, "signal": cmdSignal,
-		"loses": cmdMiddleman, "hostile": cmdHostile, "shows": cmdShows, "until": cmdUntil, "insists": cmdInsists, "swallows": cmdSwallows, "tells": cmdTells, "stuck": cmdStuck, "thread": cmdThread, "asked": cmdAsked,
+		"loses": cmdMiddleman, "hostile": cmdHostile, "shows": cmdShows, "until": cmdUntil, "insists": cmdInsists, "swallows": cmdSwallows, "tells": cmdTells, "stuck": cmdStuck, "holds": cmdHolds, "thread": cmdThread, "asked": cmdAsked,
 	}
 }
 
@@ -195,6 +197,23 @@ func cmdThread(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("the model never heard %q", args[1])
 	}
 	ts.Setenv(args[0], heard[0].Thread)
+}
+
+// holds THREAD: have the thread, as another client of Codex does, until the script ends.
+func cmdHolds(ts *testscript.TestScript, _ bool, args []string) {
+	path := filepath.Join(ts.Getenv("CODEX_HOME"), "thread-writer-locks", args[0]+".lock")
+	for {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+		ts.Check(err)
+		ts.Defer(func() { _ = f.Close() })
+		ts.Check(syscall.Flock(int(f.Fd()), syscall.LOCK_EX)) // as soon as the app-server of a dead owner is gone
+		mine, err := f.Stat()
+		ts.Check(err)
+		// 0.160.1 removes the file as it ends: then it is another one that counts.
+		if now, err := os.Stat(path); err == nil && os.SameFile(mine, now) {
+			return
+		}
+	}
 }
 
 // exits CODE COMMAND …: run it to its end; stdout and stderr as after exec.

@@ -15,8 +15,8 @@ EVENTS
 
   command.result      id, outcome {result "ok" or "refused", value, refused {code, reason}}
                       value: operation, goal, note, end, status, commands; only those that
-                      say something. code: MALFORMED, BUSY, OWNER_FINISHED, TOO_LATE,
-                      STOPPED, NOT_SENT, REJECTED, DELIVERY_UNKNOWN, DISCONNECTED, FAILED
+                      say something. code: MALFORMED, BUSY, THREAD_HELD,
+                      OWNER_FINISHED, TOO_LATE, STOPPED, NOT_SENT, REJECTED, DELIVERY_UNKNOWN, DISCONNECTED, FAILED
   operation.started   operation {id, kind "goal" or "prompt"}, adopted
   operation.changed   operation: a prompt's, which pursues a goal from now on
   operation.ended     operation, end, goal, answer, turn_error, why. end: complete, done,
@@ -58,7 +58,7 @@ ONE OBJECT A LINE
                                updated_at, state, objective
 
 An owner's socket (status names it) speaks the same events, and takes commands as JSON
-lines: format "codexctl.command/1", id, command, and text, token_budget or owner.
+lines: format "codexctl.command/1", id, command, and text, token_budget, force or owner.
 Commands: goal.set, goal.edit, goal.pause, goal.resume, goal.clear, goal.show, prompt,
 steer, stop, status, commands.list. commands.list describes each by name, summary,
 argument_help, arguments [usage, action, summary] and mode {name, state, label, colour,

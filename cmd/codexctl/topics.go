@@ -22,7 +22,8 @@ const topicExitCodes = `Every command ends with one of these codes:
   3  timeout: nothing runs any more, and the goal was seen to be paused
   4  stopped, paused, cleared or interrupted before it was done; nothing runs any more
   5  waiting for an answer (kept for questions)
-  6  busy, owned by someone else, or the owner finished before the command was sent
+  6  busy, owned by someone else, or the owner finished before the command was sent;
+     also where another client of Codex has the thread: nothing was changed then
   7  the goal is blocked by the model, or limited by usage or budget
   8  delivery unknown: a command or a stop was written and no answer came, or this
      command was ended and the work goes on; what a readback found is shown

@@ -289,6 +289,7 @@ func TestErrorsOfTheWorkerHaveTheirCodes(t *testing.T) {
 	for want, err := range map[Code]error{
 		Busy:            fmt.Errorf("x: %w", worker.ErrBusy),
 		OwnerFinished:   worker.ErrOwnerFinished,
+		ThreadHeld:      &worker.HeldError{Thread: "t", Err: &codex.RPCError{Message: "thread t already has an active writer"}},
 		TooLate:         worker.ErrNoTurn,
 		Stopped:         worker.ErrStopped,
 		Rejected:        &codex.RPCError{Message: "no"},

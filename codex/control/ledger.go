@@ -75,12 +75,15 @@ func (e *entry) lost(found []worker.Recovery) {
 // meant reports whether the intent is the one that the command led to. Commands
 // of one lane are carried out one by one, so at most one of each kind is open.
 func (e *entry) meant(in worker.Intent) bool {
+	if in.Own {
+		return false
+	}
 	switch in.Method {
 	case protocol.ThreadGoalSetMethod.Name:
 		bare := in.Objective == ""
 		return e.cmd.Name == GoalSet && !bare ||
 			e.cmd.Name == GoalEdit && in.Status == "" ||
-			e.cmd.Name == GoalPause && bare && in.Status == protocol.ThreadGoalStatusPaused ||
+			e.cmd.Name == GoalPause && bare && in.Then == "" && in.Status == protocol.ThreadGoalStatusPaused ||
 			e.cmd.Name == GoalResume && bare && in.Status == protocol.ThreadGoalStatusActive
 	case protocol.ThreadGoalClearMethod.Name:
 		// A set on a complete goal clears it first: that alone is no delivery.

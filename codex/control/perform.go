@@ -250,6 +250,8 @@ func RecoveredText(r worker.Recovery) string {
 		return what + " was under way when its owner ended; it was delivered"
 	case worker.NotDelivered:
 		return what + " was under way when its owner ended; it was not delivered"
+	case worker.OnlyPaused:
+		return "the stored goal was paused for " + quoteShort(r.Intent.Then) + ", which was not set when its owner ended; resume the old one, or set the new one again"
 	default:
 		return what + " was under way when its owner ended; whether it was delivered cannot be told"
 	}

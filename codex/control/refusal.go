@@ -24,6 +24,8 @@ func refusalOf(err error) *Refusal {
 		code = Stopped // without an answer, but read back to be so
 	case errors.Is(err, worker.ErrOwnerFinished):
 		code = OwnerFinished
+	case errors.Is(err, worker.ErrThreadHeld) && !errors.Is(err, worker.ErrOnlyPaused):
+		code = ThreadHeld
 	case errors.Is(err, worker.ErrBusy):
 		code = Busy
 	case errors.Is(err, worker.ErrNoTurn), errors.Is(err, worker.ErrComplete):

@@ -12,6 +12,7 @@ type Code string
 const (
 	Malformed       Code = "MALFORMED"        // the line is not a command that could be carried out
 	Busy            Code = "BUSY"             // another operation owns the thread
+	ThreadHeld      Code = "THREAD_HELD"      // another client of Codex has the thread; nothing was sent
 	OwnerFinished   Code = "OWNER_FINISHED"   // the operation it was meant for ended first; nothing was sent
 	TooLate         Code = "TOO_LATE"         // there is nothing left to steer, pause or resume
 	Stopped         Code = "STOPPED"          // a stop came first; nothing was sent

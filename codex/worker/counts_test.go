@@ -15,6 +15,7 @@ import (
 var (
 	replacements = flag.Int("replacements", 9, "live replacements in goals of each end")
 	boundaries   = flag.Int("boundaries", 3, "pauses, clears and stops at turn boundaries, each")
+	starts       = flag.Int("starts", 2, "new objectives on a stored active goal")
 	kills        = flag.Int("kills", 1, "kills at each moment of the kill matrix")
 	recordFile   = flag.String("record", "", "append each replacement and kill that kept its promises to this file")
 )

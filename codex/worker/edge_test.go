@@ -154,6 +154,7 @@ func TestAnInterruptWithoutAnAnswerDoesNotEndWhatRunsNext(t *testing.T) {
 	t.Parallel()
 	f := newFaulty(t,
 		codextest.On("thread/goal/set").Nth(2).Answer(fakeGoal("A", "paused")),
+		codextest.On("thread/goal/get").Nth(2).Answer(fakeGoal("A", "paused")),                   // the prompt's look
 		codextest.On("turn/interrupt").Notify("turn/completed", turnNotice("t1", "interrupted")), // and silence
 		codextest.On("turn/start").Answer(map[string]any{"turn": map[string]any{"id": "t2", "items": []any{}, "status": "inProgress"}}).
 			Notify("turn/started", turnNotice("t2", "inProgress")))

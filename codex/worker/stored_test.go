@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -28,29 +29,38 @@ func (d *desk) leaveActive(gate *codextest.Gate, objective string) (thread strin
 
 func TestANewObjectiveForAStoredActiveGoalIsTheOnlyOneHeard(t *testing.T) {
 	t.Parallel()
-	gate := codextest.NewGate()
-	d := newDesk(t, codextest.InOrder(
-		codextest.Reply{codextest.Text("Working"), gate},
-		codextest.Reply{codextest.UpdateGoal("complete")},
-		codextest.Reply{codextest.Text("Done.")},
-	))
-	tap := &wiretap{}
-	d.opts.Codex.Trace = tap
-	d.open()
-	thread := d.leaveActive(gate, "the stale objective")
-	w := d.worker()
-	if w.Thread() != thread || w.Status().Loaded {
-		t.Errorf("thread %s loaded %t, want %s unloaded", w.Thread(), w.Status().Loaded, thread)
-	}
-	d.wantEnd(d.wait(d.set(w, "the fresh objective").Operation), worker.EndComplete, protocol.ThreadGoalStatusComplete)
-	for _, r := range d.model.Requests()[1:] {
-		if r.Objective() != "the fresh objective" {
-			t.Errorf("request %d pursues %q", r.N, r.Objective())
+	stale := 0
+	for range *starts {
+		gate := codextest.NewGate()
+		d := newDesk(t, codextest.InOrder(
+			codextest.Reply{codextest.Text("Working"), gate},
+			codextest.Reply{codextest.UpdateGoal("complete")},
+			codextest.Reply{codextest.Text("Done.")},
+		))
+		tap := &wiretap{}
+		d.opts.Codex.Trace = tap
+		d.open()
+		thread := d.leaveActive(gate, "the stale objective")
+		w := d.worker()
+		if w.Thread() != thread || w.Status().Loaded {
+			t.Errorf("thread %s loaded %t, want %s unloaded", w.Thread(), w.Status().Loaded, thread)
+		}
+		change := d.set(w, "the fresh objective")
+		if !w.Status().Loaded {
+			t.Error("acknowledged before the thread was loaded")
+		}
+		d.wantEnd(d.wait(change.Operation), worker.EndComplete, protocol.ThreadGoalStatusComplete)
+		for _, r := range d.model.Requests()[1:] {
+			if r.Objective() != "the fresh objective" {
+				stale++
+				t.Errorf("request %d pursues %q", r.N, r.Objective())
+			}
+		}
+		if n := tap.count("turn/start", ""); n != 0 {
+			t.Errorf("%d turns started by us", n)
 		}
 	}
-	if n := tap.count("turn/start", ""); n != 0 {
-		t.Errorf("%d turns started by us", n)
-	}
+	row(t, "new objective on a stored active goal", *starts, fmt.Sprintf("old objective heard %d times", stale))
 }
 
 func TestResumePausedPausesAStoredGoalSoThatNothingStarts(t *testing.T) {
