@@ -6,14 +6,14 @@ import (
 	"github.com/codexctl/codexctl/codex/protocol"
 )
 
-// Event is one thing that happened on the connection. Exactly one of Notification, Reply, Request and Lagged is set.
+// Event is one thing that happened on the connection. Exactly one of Notification, Reply, Request, Answer and Lagged is set.
 //
 // Events are shared by all subscriptions: what they point to must not be changed.
 type Event struct {
 	// Seq numbers everything that came in, in wire order, together with the outcomes that came about without a frame, such
 	// as a deadline. It grows within a subscription; the numbers between were for others.
 	Seq uint64
-	// Method is the wire method of the notification, the server request, or the call replied to.
+	// Method is the wire method of the notification, the server request, that which was answered, or the call replied to.
 	Method string
 	// Thread is the native thread that the notification or the server request names; "" if it names none, and of replies.
 	Thread string
@@ -24,12 +24,17 @@ type Event struct {
 	Reply *Reply
 	// Request is a request of the server's that is being answered by its handler or refused for want of one.
 	Request *ServerRequest
+	// Answer is how such a request was settled.
+	Answer *ServerAnswer
 	// Lagged is how many events were dropped here because the subscriber was too slow. They can be made up for by reading
-	// the thread back. None of them was a reply, a server request or another control event.
+	// the thread back. None of them was a reply, a server request, its answer or another control event.
 	Lagged uint64
 
 	size int32
 }
+
+// Size is how many bytes the frame had on the wire that the event came from, and 0 if there was none. It bounds queues.
+func (e Event) Size() int { return int(e.size) }
 
 // CallID names a [Dispatch] of one client, from 1 in the order of the calls. Zero names none.
 type CallID uint64
@@ -65,7 +70,7 @@ func (r *Reply) settle() {
 	})
 }
 
-// ServerRequest is a request of the app-server's as a subscriber sees it. Its answer is the handler's business.
+// ServerRequest is a request of the app-server's as a subscriber sees it. Its handler answers it; a [ServerAnswer] tells.
 type ServerRequest struct {
 	ID     string // raw JSON of its id, a number in 0.160.1
 	Params any    // points to the params type of the method; nil if the method is unknown or the params do not decode

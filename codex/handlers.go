@@ -57,14 +57,14 @@ type ServerHandlers struct {
 type kind struct {
 	method *protocol.Method
 	// decode returns the params, and how the handler answers them; nil if there is none.
-	decode func(h *ServerHandlers, raw []byte) (params any, run func(context.Context) ([]byte, error), err error)
+	decode func(h *ServerHandlers, raw []byte) (params any, run func(context.Context) (reply, error), err error)
 	// refusal is the safe answer; nil means that a JSON-RPC error is.
-	refusal func() []byte
+	refusal func() reply
 }
 
 func kindOf[P, R any](m protocol.ServerMethod[P, R], pick func(*ServerHandlers) Handler[P, R], refusal func() R) kind {
 	k := kind{method: m.Method}
-	k.decode = func(h *ServerHandlers, raw []byte) (any, func(context.Context) ([]byte, error), error) {
+	k.decode = func(h *ServerHandlers, raw []byte) (any, func(context.Context) (reply, error), error) {
 		params := new(P)
 		if err := protocol.Unmarshal(raw, params); err != nil {
 			return nil, nil, err
@@ -73,32 +73,33 @@ func kindOf[P, R any](m protocol.ServerMethod[P, R], pick func(*ServerHandlers) 
 		if handler == nil {
 			return params, nil, nil
 		}
-		return params, func(ctx context.Context) ([]byte, error) {
+		return params, func(ctx context.Context) (reply, error) {
 			result, err := handler(ctx, params)
 			if err != nil {
-				return nil, err
+				return reply{}, err
 			}
-			return encode(result)
+			return replyOf(&result)
 		}, nil
 	}
 	if refusal != nil {
-		k.refusal = func() []byte {
-			raw, err := encode(refusal())
+		k.refusal = func() reply {
+			result := refusal()
+			r, err := replyOf(&result)
 			if err != nil {
 				panic("codex: refusal of " + m.Name + ": " + err.Error())
 			}
-			return raw
+			return r
 		}
 	}
 	return k
 }
 
-func encode(result any) ([]byte, error) {
-	raw, err := json.Marshal(result)
+func replyOf(response any) (reply, error) {
+	raw, err := json.Marshal(response)
 	if err != nil {
-		return nil, err
+		return reply{}, err
 	}
-	return raw, wire.CheckDepth(raw)
+	return reply{response: response, raw: raw}, wire.CheckDepth(raw)
 }
 
 // kinds has a row for each server request of 0.160.1. How the refusals act was seen on it: an approval that gets a JSON-RPC

@@ -82,6 +82,33 @@ func (h *hub) publish(e Event, subs []*Subscription, from *wire.Envelope, droppa
 	}
 }
 
+// ask numbers a server request, queues it for those who want it and returns them: they are told of its answer too.
+func (h *hub) ask(e Event, from *wire.Envelope) (told []*Subscription) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.seq++
+	e.Seq = h.seq
+	for _, s := range *h.subs.Load() {
+		if s.wants(e.Method, from) {
+			h.pushLocked(s, e, false)
+			told = append(told, s)
+		}
+	}
+	return told
+}
+
+// answer numbers how a server request was settled and queues it for those who were told of the request.
+func (h *hub) answer(e Event, told []*Subscription) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.seq++
+	e.Seq = h.seq
+	for _, s := range told {
+		h.pushLocked(s, e, false)
+	}
+	h.flushLocked() // it may come from a handler, with nothing being read for long
+}
+
 // reply numbers the outcome of a call and queues it: for one subscription, or for all that take replies.
 func (h *hub) reply(r *Reply, to *Subscription, size int) {
 	h.mu.Lock()

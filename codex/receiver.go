@@ -61,11 +61,15 @@ func (rc *receiver) Notification(e *wire.Envelope, guessed bool) bool {
 	}
 	subs, wanted := c.hub.wanted(in.name, e)
 	resolved := in.name == protocol.NotifyServerRequestResolved
-	if guessed && (!wanted || resolved) {
+	turnEnded := in.name == protocol.NotifyTurnCompleted
+	if guessed && (!wanted || resolved || turnEnded) {
 		return false
 	}
-	if resolved {
+	switch {
+	case resolved:
 		c.asks.resolved(e.Payload)
+	case turnEnded:
+		c.asks.turnEnded(e.Payload)
 	}
 	if !wanted {
 		c.hub.skip()

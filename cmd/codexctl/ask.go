@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/codexctl/codexctl/cmd/codexctl/internal/view"
+	"github.com/codexctl/codexctl/codex"
 )
 
 // question asks the person at the terminal for leave.
@@ -23,7 +26,7 @@ func (o *operateOptions) desk(f *follower) *desk {
 	}
 	questions := make(chan question)
 	f.questions, f.streams = questions, o.streams
-	return &desk{ask: func(ctx context.Context, asked string) (bool, error) {
+	return &desk{patience: time.Duration(o.approval), ask: func(ctx context.Context, asked string) (bool, error) {
 		answer := make(chan bool, 1)
 		select {
 		case questions <- question{asked: asked, answer: answer, gone: ctx}:
@@ -75,7 +78,11 @@ const withdrawn = "\n"
 func (f *follower) answered(line string) {
 	word := strings.ToLower(strings.TrimSpace(line))
 	if line == withdrawn {
-		fmt.Fprintln(f.streams.err, "settled elsewhere")
+		why := "withdrawn"
+		if errors.Is(context.Cause(f.asking.gone), codex.ErrHandlerTimeout) {
+			why = "no answer in time; declined"
+		}
+		fmt.Fprintln(f.streams.err, why)
 	}
 	f.asking.answer <- word == "y" || word == "yes"
 	f.asking, f.answers = nil, nil

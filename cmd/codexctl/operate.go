@@ -15,18 +15,21 @@ import (
 
 // operateOptions are those of every command that may begin an operation.
 type operateOptions struct {
-	streams streams
-	key     keyOptions
-	codex   codexOptions
-	timeout timeoutFlag
-	json    bool
-	wait    bool
-	detach  bool
-	id      string
+	streams  streams
+	key      keyOptions
+	codex    codexOptions
+	timeout  timeoutFlag
+	approval timeoutFlag // how long a request for leave waits for the person at the terminal
+	json     bool
+	wait     bool
+	detach   bool
+	id       string
 }
 
 func (o *operateOptions) register(flags *pflag.FlagSet) {
 	flags.Var(&o.timeout, "timeout", "pause the goal and stop after this time, such as 30m")
+	o.approval = timeoutFlag(10 * time.Minute)
+	flags.Var(&o.approval, "approval-timeout", "decline a request for leave that nobody has answered by then")
 	flags.BoolVar(&o.json, "json", false, "print one event a line")
 	flags.BoolVar(&o.wait, "wait", false, "follow the work of another owner to its end")
 	flags.BoolVar(&o.detach, "detach", false, "have an owner in the background do the work, and return at the acknowledgement")

@@ -42,7 +42,7 @@ func becomeOwner(ctx context.Context, at site, thread string, c codexOptions, wo
 	}
 	opts.Codex.Path = found.path
 	opts.Socket = func(worker.Identity) string { return at.socket }
-	opts.Codex.Handlers = desk.handlers()
+	opts.Codex.Handlers, opts.Codex.HandlerTimeout = desk.handlers(), desk.patience
 	opts.WithoutDir = !work
 	o := newOwner(held)
 	if o.manager, err = worker.NewManager(opts); err != nil {
@@ -68,7 +68,7 @@ func becomeOwner(ctx context.Context, at site, thread string, c codexOptions, wo
 	if !work {
 		return o, nil // others wait until it is over: it takes no time
 	}
-	desk.publish(o.controller.Publish)
+	desk.serve(o.worker)
 	streams, cancel := context.WithCancel(context.Background())
 	o.cancel = cancel
 	o.serving.Go(func() { _ = o.controller.Accept(streams, o.listener) })

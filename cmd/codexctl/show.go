@@ -135,17 +135,37 @@ func (b *board) take(p control.Payload) []string {
 	case *control.ApprovalAsked:
 		b.state.Now = "waiting for leave to " + p.Asked
 	case *control.ApprovalAnswered:
-		line := fmt.Sprintf("leave to %s: %sd by the %s", view.Clean(p.Asked), strings.TrimSuffix(p.Decision, "e")+"e", p.By)
-		if p.Reason != "" {
-			line += "; " + p.Reason
-		}
-		return []string{line}
+		b.state.Now = "working"
+		return []string{leaveLine(p)}
 	case *control.Warning:
 		return []string{"warning: " + view.Clean(p.Message)}
 	case *control.Lagged:
 		return []string{fmt.Sprintf("warning: %d events were left out, this end was too slow", p.Dropped)}
 	}
 	return nil
+}
+
+// leaveLine tells how a request for leave was settled.
+func leaveLine(p *control.ApprovalAnswered) string {
+	line := "leave to " + view.Clean(p.Asked) + ": "
+	switch p.Decision {
+	case "accept":
+		line += "accepted"
+	case "decline":
+		line += "declined"
+	default:
+		line += view.Clean(p.Decision)
+	}
+	if p.By == control.ByUser {
+		line += " by the user"
+	}
+	if p.Reason != "" {
+		line += "; " + view.Clean(p.Reason)
+	}
+	if p.Thread != "" {
+		line += " (asked by the sub-agent " + view.Clean(p.Thread) + ")"
+	}
+	return line
 }
 
 func (b *board) goal(g control.Goal) []string {

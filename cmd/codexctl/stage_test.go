@@ -129,6 +129,7 @@ func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args 
 		"model": cmdModel, "reached": cmdReached, "open": cmdOpen, "heard": cmdHeard,
 		"exits": cmdExits, "start": cmdStart, "finish": cmdFinish, "signal": cmdSignal,
 		"loses": cmdMiddleman, "hostile": cmdHostile, "shows": cmdShows, "until": cmdUntil, "insists": cmdInsists, "swallows": cmdSwallows, "tells": cmdTells, "stuck": cmdStuck, "holds": cmdHolds, "thread": cmdThread, "asked": cmdAsked,
+		"follows": cmdFollows,
 	}
 }
 
@@ -333,4 +334,17 @@ func eventually(ts *testscript.TestScript, ok func() (bool, string)) {
 			ts.Fatalf("it did not come to that; last seen:\n%s", seen)
 		}
 	}
+}
+
+// follows FIRST THEN: the first request to the model that holds FIRST holds THEN behind it.
+func cmdFollows(ts *testscript.TestScript, _ bool, args []string) {
+	for _, request := range troupeOf(ts).model.Requests() {
+		if _, behind, ok := strings.Cut(string(request.Body), args[0]); ok {
+			if !strings.Contains(behind, args[1]) {
+				ts.Fatalf("the first request with %q has no %q behind it", args[0], args[1])
+			}
+			return
+		}
+	}
+	ts.Fatalf("no request has %q", args[0])
 }

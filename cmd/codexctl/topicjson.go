@@ -30,8 +30,10 @@ EVENTS
   item.completed      the same
   text                turn, item, text: a piece of a message that is being written
   usage               turn, total_tokens, last_request_tokens, context_window
-  approval.asked      turn, item, asked
-  approval.answered   turn, item, asked, decision "accept" or "decline", by, reason
+  approval.asked      request (its id), thread (only for a sub-agent's), turn, item, asked
+  approval.answered   the same and decision "accept", "decline" or "withdrawn", by "user",
+                      "nobody", "timeout", "codex" or "client", reason. One for each
+                      approval.asked, behind it
   warning             code, message
   lagged              dropped: how many events this reader was too slow for
   stream.closed       events, reason; the last line, when the owner ends

@@ -35,7 +35,6 @@ type Controller struct {
 	active  time.Time     // when something happened last
 	closed  bool          // no more mutations
 	leave   bool          // the owner was told to end: no more mutations but stops
-	extras  map[chan Payload]struct{}
 	seen    observation
 	ending  chan struct{} // closed when a stop asked for the owner's end
 }
@@ -80,7 +79,7 @@ func newController(w driver, log Log, owner Owner) (*Controller, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	c := &Controller{
 		w: w, ids: ids, name: rand.Text(), owner: owner, ctx: ctx, stop: stop, active: time.Now(),
-		wake: make(chan struct{}, 1), extras: map[chan Payload]struct{}{}, ending: make(chan struct{}),
+		wake: make(chan struct{}, 1), ending: make(chan struct{}),
 	}
 	observed := c.feed()
 	c.work.Go(func() { c.observe(observed) })
@@ -158,19 +157,6 @@ func (c *Controller) Connect() *Conn {
 	return NewConn(mine)
 }
 
-// Publish tells every stream of something that is not the worker's to tell, such
-// as an answered approval. A stream that is far behind misses it.
-func (c *Controller) Publish(p Payload) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for extra := range c.extras {
-		select {
-		case extra <- p:
-		default:
-		}
-	}
-}
-
 // Retire refuses mutations from now on, unless one is being carried out or waits
 // or an operation runs; then it changes nothing. It reports whether it did. An
 // owner whose own work is done retires before it ends, so that nothing that was
@@ -213,15 +199,7 @@ func (c *Controller) Close() {
 func (c *Controller) run() string { return c.name }
 
 func (c *Controller) feed() feed {
-	extra := make(chan Payload, extraQueue)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.extras[extra] = struct{}{}
-	return newLiveFeed(c.w.subscribe(), extra, func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		delete(c.extras, extra)
-	})
+	return &liveFeed{from: c.w.subscribe(), t: translator{thread: c.w.Thread()}}
 }
 
 // list describes every command.

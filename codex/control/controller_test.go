@@ -346,31 +346,3 @@ func TestStopWithOwnerAsksForTheOwnersEnd(t *testing.T) {
 	}
 	<-c.Ending()
 }
-
-func TestPublishedEventsReachEveryStream(t *testing.T) {
-	w := newFakeWorker()
-	c := newTestController(t, w, nil)
-	conns := []*Conn{c.Connect(), c.Connect()}
-	for _, conn := range conns { // both are served by now
-		if _, err := conn.Do(t.Context(), Command{ID: "1", Name: GoalShow}, nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c.Publish(&Warning{Code: "W", Message: "look"})
-	for _, conn := range conns {
-		e, err := conn.Next(t.Context())
-		if warning, ok := e.Payload.(*Warning); err != nil || !ok || warning.Message != "look" {
-			t.Errorf("got %+v, %v", e.Payload, err)
-		}
-	}
-	close(w.over)
-	for _, conn := range conns {
-		e, err := conn.Next(t.Context())
-		if closed, ok := e.Payload.(*StreamClosed); err != nil || !ok || closed.Reason != closedByOwner {
-			t.Errorf("got %+v, %v", e.Payload, err)
-		}
-		if _, err := conn.Next(t.Context()); !errors.Is(err, io.EOF) {
-			t.Errorf("after the end came %v", err)
-		}
-	}
-}

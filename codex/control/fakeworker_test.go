@@ -18,6 +18,9 @@ type fakeWorker struct {
 	err   error
 	found []worker.Recovery
 	over  chan struct{} // closed: the worker has ended
+	slow  error         // what the subscriptions end with instead
+
+	subs []chan worker.Event // under mu
 
 	mu    sync.Mutex
 	calls []string
@@ -62,7 +65,25 @@ func (f *fakeWorker) Identity() worker.Identity {
 }
 func (f *fakeWorker) Thread() string               { return "thread-1" }
 func (f *fakeWorker) Recovered() []worker.Recovery { return f.found }
-func (f *fakeWorker) subscribe() events            { return fakeEvents{f.over} }
+
+func (f *fakeWorker) subscribe() events {
+	events := make(chan worker.Event, 64)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.subs = append(f.subs, events)
+	return fakeEvents{f, events}
+}
+
+// tell has every subscriber hear of events.
+func (f *fakeWorker) tell(events ...worker.Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, e := range events {
+		for _, sub := range f.subs {
+			sub <- e
+		}
+	}
+}
 
 func (f *fakeWorker) Status() worker.Status {
 	f.mu.Lock()
@@ -125,11 +146,24 @@ func (f *fakeWorker) Stop(ctx context.Context) (worker.Outcome, error) {
 	return worker.Outcome{End: worker.EndStopped, Goal: f.goal}, f.err
 }
 
-type fakeEvents struct{ over chan struct{} }
+type fakeEvents struct {
+	of     *fakeWorker
+	events chan worker.Event
+}
 
 func (f fakeEvents) Next(ctx context.Context) (worker.Event, error) {
 	select {
-	case <-f.over:
+	case e := <-f.events:
+		return e, nil
+	default:
+	}
+	select {
+	case e := <-f.events:
+		return e, nil
+	case <-f.of.over:
+		if f.of.slow != nil {
+			return worker.Event{}, f.of.slow
+		}
 		return worker.Event{}, worker.ErrClosed
 	case <-ctx.Done():
 		return worker.Event{}, ctx.Err()

@@ -143,21 +143,22 @@ type Usage struct {
 	ContextWindow *int64 `json:"context_window"` // null: not known
 }
 
-// ApprovalAsked tells that Codex waits for leave to go beyond its sandbox.
+// ApprovalAsked tells that Codex waits for leave to go beyond its sandbox. An approval.answered with the same request
+// follows.
 type ApprovalAsked struct {
-	Turn  string `json:"turn"`
-	Item  string `json:"item"`
-	Asked string `json:"asked"` // what for, in one line
+	Request string `json:"request"`         // Codex's id of the request
+	Thread  string `json:"thread,omitzero"` // the sub-agent's that asks; absent: the owner's own
+	Turn    string `json:"turn"`
+	Item    string `json:"item"`  // "" for a tool of an MCP server
+	Asked   string `json:"asked"` // what for, in one line
 }
 
-// ApprovalAnswered tells of a request of Codex's to go beyond its sandbox.
+// ApprovalAnswered tells how such a request was settled.
 type ApprovalAnswered struct {
-	Turn     string `json:"turn"`
-	Item     string `json:"item"`
-	Asked    string `json:"asked"`    // what for, in one line
-	Decision string `json:"decision"` // accept or decline
-	By       string `json:"by"`       // user, or owner when there was nobody to ask
-	Reason   string `json:"reason"`
+	ApprovalAsked
+	Decision string `json:"decision"` // accept, decline, or withdrawn when no answer is needed any more
+	By       string `json:"by"`       // user, nobody, timeout, codex when it was withdrawn, client when its handler failed
+	Reason   string `json:"reason"`   // in words; "" the rest says all
 }
 
 // Warning is something to know that ends nothing.

@@ -269,7 +269,7 @@ func quoteShort(s string) string {
 type observation struct {
 	item    string // the item that is being worked on
 	now     string
-	waiting []*ApprovalAsked // asked and not answered
+	waiting []*ApprovalAsked // asked and not answered: each has its answer, at the latest with its turn's end
 }
 
 // observe keeps the observation until the worker has ended.
@@ -290,25 +290,20 @@ func (c *Controller) observe(f feed) {
 func (o *observation) take(p Payload) {
 	switch p := p.(type) {
 	case *TurnStarted:
-		*o = observation{now: "working"}
+		o.item, o.now = "", "working"
 	case *TurnEnded:
-		*o = observation{}
+		o.item, o.now = "", ""
 	case *ItemStarted:
 		o.item, o.now = p.Item, Doing(p.ItemEvent)
 	case *ItemCompleted:
 		if o.item == p.Item {
 			o.item, o.now = "", "working"
 		}
-		o.answered(p.Item)
 	case *ApprovalAsked:
 		o.waiting = append(o.waiting, p)
 	case *ApprovalAnswered:
-		o.answered(p.Item)
+		o.waiting = slices.DeleteFunc(o.waiting, func(a *ApprovalAsked) bool { return a.Request == p.Request })
 	}
-}
-
-func (o *observation) answered(item string) {
-	o.waiting = slices.DeleteFunc(o.waiting, func(a *ApprovalAsked) bool { return a.Item == item })
 }
 
 // Doing says what working on an item is, for people.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"sync"
+
+	"github.com/codexctl/codexctl/codex"
 )
 
 // maxPending is how many commands of one stream may wait for their results;
@@ -33,8 +35,9 @@ type feed interface {
 
 // Why a stream was closed.
 const (
-	closedByInput = "input ended"
-	closedByOwner = "owner ended"
+	ClosedByInput = "input ended" // the caller's
+	ClosedByOwner = "owner ended"
+	ClosedByLag   = "lagged" // the caller was too slow even for what is never left out; the owner goes on
 )
 
 // stream is one connection being served. One goroutine reads commands, one takes
@@ -70,15 +73,19 @@ func serve(ctx context.Context, b backend, conn io.ReadWriteCloser) error {
 	readDone, feedDone, writeDone := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	feedCtx, stopFeed := context.WithCancel(ctx)
 	defer stopFeed()
+	events := b.feed() // before a command is read: whoever has a result hears of all that happens from then on
 	group.Go(func() { defer close(readDone); readErr = s.read() })
-	group.Go(func() { defer close(feedDone); feedErr = s.pump(feedCtx) })
+	group.Go(func() { defer close(feedDone); feedErr = s.pump(feedCtx, events) })
 	group.Go(func() { defer close(writeDone); writeErr = s.write() })
 
-	closed := &StreamClosed{Reason: closedByInput}
+	closed := &StreamClosed{Reason: ClosedByInput}
 	select {
 	case <-readDone:
 	case <-feedDone:
-		closed.Reason = closedByOwner
+		closed.Reason = ClosedByOwner
+		if lagged := (*codex.LaggedError)(nil); errors.As(feedErr, &lagged) {
+			closed.Reason = ClosedByLag
+		}
 	case <-s.gone:
 	}
 	close(s.over)
@@ -148,8 +155,7 @@ func result(id string, wait func() (*Value, error)) *CommandResult {
 }
 
 // pump sends on what the feed delivers.
-func (s *stream) pump(ctx context.Context) error {
-	events := s.backend.feed()
+func (s *stream) pump(ctx context.Context, events feed) error {
 	defer events.Close()
 	for {
 		payload, err := events.Next(ctx)

@@ -142,7 +142,7 @@ func TestEveryLineGetsOneResultAndTheStreamItsEnd(t *testing.T) {
 		t.Error(err)
 	}
 	closed, ok := events[len(events)-1].Payload.(*StreamClosed)
-	if !ok || closed.Events != uint64(len(events)-1) || closed.Reason != closedByInput {
+	if !ok || closed.Events != uint64(len(events)-1) || closed.Reason != ClosedByInput {
 		t.Errorf("the last event is %+v", events[len(events)-1].Payload)
 	}
 	got := results(events)
@@ -217,7 +217,7 @@ func TestOwnersEndBringsItsLastEventsThenTheEnd(t *testing.T) {
 		t.Error(err)
 	}
 	closed, ok := events[len(events)-1].Payload.(*StreamClosed)
-	if len(events) != 4 || !ok || closed.Reason != closedByOwner {
+	if len(events) != 4 || !ok || closed.Reason != ClosedByOwner {
 		t.Errorf("got %d events, the last %+v", len(events), events[len(events)-1].Payload)
 	}
 }

@@ -71,6 +71,7 @@ func endedOf(op *worker.Operation, out worker.Outcome) *OperationEnded {
 
 // translator turns a worker's events into the wire's, one subscription's worth.
 type translator struct {
+	thread string // the worker's
 	answer string // the last message of the running turn
 }
 
@@ -83,8 +84,12 @@ func (t *translator) events(e worker.Event) []Payload {
 	case e.Elsewhere != nil:
 		return []Payload{&Warning{Code: "CHANGED_ELSEWHERE", Message: "another client of Codex changed the goal while it was being worked on"}}
 	case e.Request != nil:
-		if a := AskedOf(e.Request.Params); a != nil {
+		if a := askedIn(e.Request, t.thread); a != nil {
 			return []Payload{a}
+		}
+	case e.Answer != nil:
+		if p := settled(e.Answer, t.thread); p != nil {
+			return []Payload{p}
 		}
 	case e.Notification != nil:
 		return t.notification(e.Notification)

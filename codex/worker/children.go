@@ -48,8 +48,11 @@ func (l *loop) hearChild(e codex.Event) {
 	case *protocol.ServerRequestResolvedNotification:
 		l.feed.publish(Event{Notification: n, Method: e.Method, Thread: e.Thread})
 	}
-	if e.Request != nil {
-		l.feed.publish(Event{Request: e.Request, Method: e.Method, Thread: e.Thread})
+	switch {
+	case e.Request != nil:
+		l.feed.publish(Event{Request: e.Request, Method: e.Method, Thread: e.Thread, size: e.Size()})
+	case e.Answer != nil:
+		l.feed.publish(Event{Answer: e.Answer, Method: e.Method, Thread: e.Thread})
 	}
 	l.advanceRest()
 }

@@ -10,16 +10,18 @@ import (
 )
 
 // Event is one thing that happened to a worker, in the order it became known.
-// Exactly one of Notification, Request, Operation and Lagged is set.
+// Exactly one of Notification, Request, Answer, Operation, Elsewhere and Lagged is set.
 type Event struct {
 	Seq uint64 // counts the worker's events from 1; 0 with Lagged
 	// Notification is one of the thread, as Codex sent it.
 	Notification protocol.Notification
 	// Request is one that Codex asks of the client, such as an approval.
 	Request *codex.ServerRequest
-	Method  string // of the notification or the request
-	// Thread is the sub-agent's thread that a request, or the notification of its end,
-	// is about; "" is the worker's own.
+	// Answer is how such a request was settled; it comes behind the request.
+	Answer *codex.ServerAnswer
+	Method string // of the notification or the request
+	// Thread is the sub-agent's thread that a request, its answer, or the notification of
+	// its end, is about; "" is the worker's own.
 	Thread string
 	// Operation began, became a goal's, or ended.
 	Operation *OperationEvent
@@ -28,6 +30,8 @@ type Event struct {
 	// Lagged is how many streamed pieces were dropped because the subscriber was
 	// too slow.
 	Lagged uint64
+
+	size int // of its frame on the wire
 }
 
 // OperationEvent is a step in the life of an operation.
@@ -59,9 +63,10 @@ type feed struct {
 	over bool
 }
 
+// What a subscription holds before streamed pieces are dropped. At twice as much of the rest it ends.
 const (
-	queueLength = 4096            // events, beyond which streamed pieces are dropped
-	queueLimit  = 2 * queueLength // events, beyond which the subscription ends
+	queueLength = 4096
+	queueBytes  = 64 << 20 // of the frames that the events came from
 )
 
 // Subscription is one subscriber's queue.
@@ -71,6 +76,7 @@ type Subscription struct {
 
 	mu     sync.Mutex
 	queue  []Event
+	bytes  int // of queue
 	lagged uint64
 	err    error
 }
@@ -100,7 +106,9 @@ func (s *Subscription) Next(ctx context.Context) (Event, error) {
 		switch {
 		case len(s.queue) > 0:
 			e := s.queue[0]
+			s.queue[0] = Event{} // not to be kept alive by the array
 			s.queue = s.queue[1:]
+			s.bytes -= e.size
 			s.mu.Unlock()
 			return e, nil
 		case s.lagged > 0:
@@ -161,12 +169,13 @@ func (f *feed) watched() bool {
 func (s *Subscription) push(e Event) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch n := len(s.queue); {
-	case n >= queueLength && streamed(e.Method):
+	n, bytes := len(s.queue), s.bytes+e.size
+	switch {
+	case (n >= queueLength || bytes > queueBytes) && streamed(e.Method):
 		s.lagged++
-	case n >= queueLimit:
-		s.err = &codex.LaggedError{Events: n}
-		s.queue = nil
+	case n >= 2*queueLength || bytes > 2*queueBytes && n > 0:
+		s.err = &codex.LaggedError{Events: n, Bytes: s.bytes}
+		s.queue, s.bytes, s.lagged = nil, 0, 0
 		s.wakeLocked()
 		return false
 	default:
@@ -175,6 +184,7 @@ func (s *Subscription) push(e Event) bool {
 			s.lagged = 0
 		}
 		s.queue = append(s.queue, e)
+		s.bytes = bytes
 	}
 	s.wakeLocked()
 	return true
@@ -184,7 +194,7 @@ func (s *Subscription) end(err error, drop bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if drop {
-		s.queue, s.lagged = nil, 0
+		s.queue, s.bytes, s.lagged = nil, 0, 0
 	}
 	if s.err == nil {
 		s.err = err

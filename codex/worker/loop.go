@@ -134,12 +134,14 @@ func (l *loop) hear(e codex.Event) {
 		l.hearReply(e.Reply)
 	case e.Notification != nil:
 		l.note(e.Notification)
-		l.feed.publish(Event{Notification: e.Notification, Method: e.Method})
+		l.feed.publish(Event{Notification: e.Notification, Method: e.Method, size: e.Size()})
 		if event := eventOf(e.Notification); event != nil {
 			l.step(event)
 		}
 	case e.Request != nil:
-		l.feed.publish(Event{Request: e.Request, Method: e.Method})
+		l.feed.publish(Event{Request: e.Request, Method: e.Method, size: e.Size()})
+	case e.Answer != nil:
+		l.feed.publish(Event{Answer: e.Answer, Method: e.Method})
 	case e.Lagged > 0:
 		l.feed.publish(Event{Lagged: e.Lagged})
 	}
