@@ -105,6 +105,7 @@ func (o *operateOptions) ownerFlags(at site) []string {
 	add("effort", o.codex.effort)
 	add("profile", o.codex.profile)
 	add("trace", o.codex.trace)
+	add("thread-dir", o.codex.dir)
 	for _, c := range o.codex.config {
 		add("config", c)
 	}

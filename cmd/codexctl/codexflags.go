@@ -24,16 +24,19 @@ type codexOptions struct {
 	config   []string
 	profile  string
 	trace    string
+	dir      string // a stored thread is to work there from now on
 }
 
 func (o *codexOptions) register(flags *pflag.FlagSet) {
-	flags.StringVarP(&o.sandbox, "sandbox", "s", "", "read-only, workspace-write or danger-full-access (default workspace-write)")
-	flags.StringVarP(&o.approval, "approval-policy", "a", "", "on-request, never or untrusted (default on-request)")
-	flags.StringVarP(&o.model, "model", "m", "", "the model (default: Codex's own choice)")
-	flags.StringVar(&o.effort, "effort", "", "the reasoning effort (default: Codex's own choice)")
-	flags.StringArrayVarP(&o.config, "config", "c", nil, "override a `key=value` of Codex's configuration; may be repeated")
+	flags.StringVarP(&o.sandbox, "sandbox", "s", "", "read-only, workspace-write or danger-full-access (default: the thread's own; for a new one the configuration's, else workspace-write)")
+	flags.StringVarP(&o.approval, "approval-policy", "a", "", "on-request, never or untrusted (default: likewise, else on-request)")
+	flags.StringVarP(&o.model, "model", "m", "", "the model for this work (default: the thread's own)")
+	flags.StringVar(&o.effort, "effort", "", "the reasoning effort for this work (default: the thread's own)")
+	flags.StringArrayVarP(&o.config, "config", "c", nil, "override a `key=value` of Codex's configuration for this work; may be repeated")
 	flags.StringVarP(&o.profile, "profile", "p", "", "layer `NAME`.config.toml of CODEX_HOME over the configuration")
 	flags.StringVar(&o.trace, "trace", "", "write every frame to and from Codex to `FILE`, secrets masked")
+	flags.StringVar(&o.dir, "thread-dir", "", "for an owner in the background: move the thread to this directory")
+	_ = flags.MarkHidden("thread-dir")
 }
 
 // check refuses values that Codex would not know, before anything starts.
@@ -66,7 +69,7 @@ func (o codexOptions) worker(state string, codexHome string) (worker.Options, io
 	opts := worker.Options{
 		StateDir: state,
 		Codex:    codex.Options{Client: codex.ClientInfo{Name: "codexctl", Title: "codexctl", Version: moduleVersion()}},
-		Thread:   worker.ThreadOptions{Model: o.model, Effort: o.effort, Sandbox: protocol.SandboxMode(o.sandbox)},
+		Thread:   worker.ThreadOptions{Dir: o.dir, Model: o.model, Effort: o.effort, Sandbox: protocol.SandboxMode(o.sandbox)},
 	}
 	if o.approval != "" {
 		opts.Thread.Approval = &protocol.AskForApproval{Arm: protocol.AskForApprovalValue(o.approval)}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/codexctl/codexctl/codex"
 	"github.com/codexctl/codexctl/codex/control"
@@ -121,8 +122,9 @@ func (l *link) close() error {
 	return errors.Join(l.Conn.Close(), l.own.close())
 }
 
-// sawRecovery shows what was found out about mutations of an earlier owner. Only
-// a new owner finds out.
+// sawRecovery shows what was found out about mutations of an earlier owner, and what
+// the thread runs with in another way than one would think. Only a new owner finds
+// out.
 func (l *link) sawRecovery(show show) error {
 	if l.own == nil {
 		return nil
@@ -131,6 +133,9 @@ func (l *link) sawRecovery(show show) error {
 		if err := show.note("recovered: " + control.RecoveredText(r)); err != nil {
 			return err
 		}
+	}
+	if differs := l.own.worker.Differences(); len(differs) > 0 {
+		return show.note("settings: " + strings.Join(differs, "; "))
 	}
 	return nil
 }

@@ -145,6 +145,9 @@ func (o *operateOptions) settle(ctx context.Context, at site, f *follower, said 
 
 // join finds the owner or becomes it, here or in the background.
 func (o *operateOptions) join(ctx context.Context, at site, f *follower) (*link, error) {
+	if o.key.thread != "" && o.key.dir != "" {
+		o.codex.dir = at.identity.Key.Dir // asked for; without -C an adopted thread stays where it is
+	}
 	start := func(ctx context.Context) (*owner, error) {
 		return becomeOwner(ctx, at, o.key.thread, o.codex, true, o.desk(f))
 	}

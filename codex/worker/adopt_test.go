@@ -130,6 +130,7 @@ func TestAReplacementLeavesAPendingApprovalToItsOwnTurn(t *testing.T) {
 		codextest.Reply{codextest.UpdateGoal("complete")},
 		codextest.Reply{codextest.Text("Done.")},
 	))
+	d.opts.Thread = worker.ThreadOptions{Sandbox: protocol.SandboxModeWorkspaceWrite, Approval: &protocol.AskForApproval{Arm: protocol.AskForApprovalOnRequest}}
 	d.opts.Codex.Handlers.ApproveCommand = func(ctx context.Context, p *protocol.CommandExecutionRequestApprovalParams) (protocol.CommandExecutionRequestApprovalResponse, error) {
 		asked <- p
 		<-answer

@@ -16,7 +16,7 @@ func (l *loop) dispatch(f lifecycle.Frame, message string) codex.CallID {
 	case protocol.ThreadGoalGetMethod.Name:
 		return codex.Dispatch(w.client, protocol.ThreadGoalGetMethod, protocol.ThreadGoalGetParams{ThreadID: w.thread}, to)
 	case protocol.ThreadResumeMethod.Name:
-		return codex.Dispatch(w.client, protocol.ThreadResumeMethod, w.resumeParams(), to)
+		return codex.Dispatch(w.client, protocol.ThreadResumeMethod, l.resumeParams(), to)
 	case protocol.TurnInterruptMethod.Name:
 		return codex.Dispatch(w.client, protocol.TurnInterruptMethod, protocol.TurnInterruptParams{ThreadID: w.thread, TurnID: f.Turn}, to)
 	case protocol.TurnStartMethod.Name:

@@ -24,6 +24,11 @@ type loop struct {
 	timers  map[lifecycle.Timer]time.Time
 	intents int // intents journalled so far, over all owners
 
+	configured configured
+	own        Settings // the thread's own, as journalled
+	inForce    Settings // as Codex last said; zero before the thread is loaded
+	held       *held    // journalled for the operation under way; nil none
+
 	ops    map[int]*Operation
 	backs  []lifecycle.Effect // to be done once the app-server is gone
 	answer string             // the last agent message of the running turn
@@ -155,6 +160,9 @@ func (l *loop) hearReply(r *codex.Reply) {
 	if w.intent != 0 {
 		l.journalOutcome(w.intent, r)
 	}
+	if loaded, ok := r.Result.(*protocol.ThreadResumeResponse); ok && w.frame.Role == lifecycle.RoleLoad && r.Err == nil {
+		l.loadedWith(loaded)
+	}
 	reply := replyOf(r)
 	switch {
 	case w.frame.Role == lifecycle.RoleLoad && r.Err != nil:
@@ -169,6 +177,9 @@ func (l *loop) hearReply(r *codex.Reply) {
 // note remembers what outcomes report of a turn.
 func (l *loop) note(n protocol.Notification) {
 	switch n := n.(type) {
+	case *protocol.ThreadSettingsUpdatedNotification:
+		l.inForce = updatedSettings(n.ThreadSettings)
+		l.publishStatus()
 	case *protocol.TurnStartedNotification:
 		l.answer = ""
 	case *protocol.ItemCompletedNotification:
@@ -204,6 +215,7 @@ func (l *loop) step(e lifecycle.Event) {
 	// thread free.
 	l.publishStatus()
 	for _, effect := range effects {
+		l.hold(effect)
 		l.carryOut(effect)
 	}
 	for id := range l.ops {
@@ -321,6 +333,7 @@ func (l *loop) publishStatus() {
 		Pending:   s.Lane != nil && !s.Lane.Role.Reads() || len(s.Waiting) > 0,
 		Stopping:  s.Stop != nil,
 		Running:   l.running,
+		Settings:  l.inForce,
 		ending:    s.Gone,
 		owner:     l.owner(),
 	})

@@ -24,6 +24,9 @@ func open(ctx context.Context, o Options, id Identity, thread string, ended func
 	h, err := readHistory(records)
 	if err == nil {
 		w.kept = h.others
+		if thread == "" || thread == h.settings.Thread {
+			w.opts = h.settings.Held.recovering(o)
+		}
 		err = w.connect(ctx, h)
 	}
 	if err != nil {
@@ -35,7 +38,7 @@ func open(ctx context.Context, o Options, id Identity, thread string, ended func
 		waiting: map[lifecycle.Ticket]chan<- answered{}, frames: map[codex.CallID]written{},
 		timers: map[lifecycle.Timer]time.Time{}, ops: map[int]*Operation{}, children: newChildren(h.children),
 	}
-	if err := l.prepare(ctx, h, thread); err != nil {
+	if err := l.prepare(ctx, h, thread, o.Thread); err != nil {
 		_ = w.client.Close()
 		l.journalEnd()
 		owned.release()
@@ -98,7 +101,7 @@ func (w *Worker) checkHome(home string) error {
 
 // prepare settles which thread the worker owns, decides open intents and reads
 // the goal.
-func (l *loop) prepare(ctx context.Context, h history, adopt string) error {
+func (l *loop) prepare(ctx context.Context, h history, adopt string, asked ThreadOptions) error {
 	found, err := recoverIntents(ctx, l.client, h)
 	if err != nil {
 		return err
@@ -108,10 +111,12 @@ func (l *loop) prepare(ctx context.Context, h history, adopt string) error {
 	if adopt != "" {
 		stored = adopt
 	}
-	goal, err := l.settleThread(ctx, stored, adopt != "")
+	l.readConfigured(ctx)
+	goal, err := l.settleThread(ctx, h, stored, adopt != "")
 	if err != nil {
 		return err
 	}
+	l.recoverHeld(goal, asked)
 	l.wire = l.client.Subscribe(codex.SubscribeOptions{}) // with its sub-agents' threads
 	l.state.Goal, l.state.GoalKnown = goal, true
 	// What was found out is told again by each new worker until a caller's own
@@ -130,7 +135,7 @@ func (l *loop) prepare(ctx context.Context, h history, adopt string) error {
 
 // settleThread takes the stored thread if Codex still has it, and starts one
 // otherwise.
-func (l *loop) settleThread(ctx context.Context, stored string, adopt bool) (*protocol.ThreadGoal, error) {
+func (l *loop) settleThread(ctx context.Context, h history, stored string, adopt bool) (*protocol.ThreadGoal, error) {
 	if stored != "" {
 		if err := l.owned.lockThread(stored); err != nil {
 			return nil, err
@@ -138,6 +143,9 @@ func (l *loop) settleThread(ctx context.Context, stored string, adopt bool) (*pr
 		goal, err := readGoal(ctx, l.client, stored)
 		if err == nil {
 			l.thread = stored
+			if err := l.findSettings(ctx, h, stored); err != nil {
+				return nil, err
+			}
 			return goal, l.noteThread(adopt)
 		}
 		if !isUnknownThread(err) || adopt {
@@ -145,7 +153,7 @@ func (l *loop) settleThread(ctx context.Context, stored string, adopt bool) (*pr
 		}
 		l.opts.Logger.Warn("Codex does not have the stored thread; starting a new one", "thread", stored)
 	}
-	thread, err := startThread(ctx, l.client, l.opts.Thread, l.identity.Key.Dir)
+	thread, err := l.startThread(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +168,10 @@ func (l *loop) noteThread(changed bool) error {
 	if !changed {
 		return nil
 	}
-	return appendRecord(l.log, recordThread, threadRecord{Thread: l.thread})
+	if err := appendRecord(l.log, recordThread, threadRecord{Thread: l.thread}); err != nil {
+		return err
+	}
+	return l.keepSettings()
 }
 
 // pauseStored pauses the goal before its thread is loaded, which works on a thread

@@ -58,39 +58,23 @@ const (
 	stopGrace  = 300 * time.Millisecond // for a turn that starts behind a pause: seen within 50 ms
 )
 
-// ThreadOptions are the settings of a thread. They are given when a thread is
-// started and again whenever it is resumed, because 0.160.1 does not restore the
-// sandbox of a stored thread.
+// ThreadOptions are what is asked of a thread. What is left out is as it was given
+// to the thread before; for a new one it is as the user's configuration says, and
+// where that says nothing the sandbox is workspace-write and approvals are
+// on-request.
+//
+// Dir, Sandbox and Approval stay with the thread. Model, Effort and Config hold for
+// the worker's life, and for the recovery of an operation that was cut off.
 type ThreadOptions struct {
-	Model   string               // "" is Codex's own choice
-	Effort  string               // reasoning effort; "" is Codex's own choice
-	Sandbox protocol.SandboxMode // "" is workspace-write
-	// Approval is when Codex asks before it acts. Nil is on-request.
+	Dir     string // absolute; "" is the key's for a new thread
+	Model   string
+	Effort  string // reasoning effort
+	Sandbox protocol.SandboxMode
+	// Approval is when Codex asks before it acts.
 	Approval *protocol.AskForApproval
 	// Config overrides Codex's configuration for the thread, by dotted key. The
 	// values must be JSON values.
 	Config map[string]any
-}
-
-func (o ThreadOptions) sandbox() protocol.SandboxMode {
-	if o.Sandbox == "" {
-		return protocol.SandboxModeWorkspaceWrite
-	}
-	return o.Sandbox
-}
-
-func (o ThreadOptions) approval() protocol.AskForApproval {
-	if o.Approval == nil {
-		return protocol.AskForApproval{Arm: protocol.AskForApprovalOnRequest}
-	}
-	return *o.Approval
-}
-
-func (o ThreadOptions) model() protocol.Opt[string] {
-	if o.Model == "" {
-		return protocol.Opt[string]{}
-	}
-	return protocol.Some(o.Model)
 }
 
 func (o ThreadOptions) config() (protocol.Opt[map[string]jsontext.Value], error) {

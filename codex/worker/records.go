@@ -20,6 +20,7 @@ const (
 	recordIntent    = "intent"    // Intent: a mutation is about to be written
 	recordOutcome   = "outcome"   // outcomeRecord: what became of it
 	recordRecovered = "recovered" // recoveredRecord: what a later owner found out
+	recordSettings  = "settings"  // settingsRecord: the native thread's own from here on
 )
 
 type ownerRecord struct {
@@ -76,7 +77,8 @@ type history struct {
 	identity  Identity
 	owners    int
 	thread    string
-	children  []string        // threads of sub-agents
+	children  []string // threads of sub-agents
+	settings  settingsRecord
 	server    codex.ProcessID // the last app-server, if it is not known to be gone
 	intents   int
 	open      []Intent         // without an outcome
@@ -105,6 +107,9 @@ func readHistory(records []journal.Record) (history, error) {
 			var t threadRecord
 			err = r.Decode(&t)
 			h.children = append(h.children, t.Thread)
+		case recordSettings:
+			h.settings = settingsRecord{}
+			err = r.Decode(&h.settings)
 		case recordServer:
 			var s serverRecord
 			err = r.Decode(&s)

@@ -19,6 +19,8 @@ type Status struct {
 	// Running is what went on when the last operation had ended by itself: turns of
 	// sub-agents, and commands in the background. Only Stop and Close end it.
 	Running []Leftover
+	// Settings are in force from the next turn on; zero before the thread is loaded.
+	Settings Settings
 
 	ending bool // the worker is about to end
 	owner  int  // the operation's number in the core; 0 when idle

@@ -24,6 +24,7 @@ type Worker struct {
 	log      *journal.Log
 	recovery []Recovery
 	left     []Leftover       // of a dead owner: ended
+	differs  []string         // see Differences
 	kept     []journal.Record // callers' own, of earlier owners
 
 	requests chan request // to the loop
@@ -66,6 +67,10 @@ func (w *Worker) Recovered() []Recovery { return w.recovery }
 // Orphans lists the processes that a dead owner's turns had left running. They were
 // ended before the worker did anything else. It is empty after an orderly end.
 func (w *Worker) Orphans() []Leftover { return w.left }
+
+// Differences says, one setting each, what the thread will run with in another way
+// than a new one here would, or than it did before. Nil is nothing.
+func (w *Worker) Differences() []string { return w.differs }
 
 // Done is closed when the worker has ended and its locks are given back.
 func (w *Worker) Done() <-chan struct{} { return w.done }
