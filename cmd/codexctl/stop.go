@@ -78,7 +78,7 @@ func runStop(ctx context.Context, o *stopOptions) error {
 // settle reads back what a stop that was asked for and not acknowledged has left,
 // and pauses the goal. It is an error unless nothing is active then.
 func (o *stopOptions) settle(ctx context.Context, at site, err error) (*control.Goal, error) {
-	if codeOf(err) != exitFailed && codeOf(err) != exitUnknown {
+	if codeOf(err) == exitBusy { // nothing was sent
 		return nil, err
 	}
 	operate := &operateOptions{streams: o.streams, key: o.key}

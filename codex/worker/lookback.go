@@ -46,7 +46,9 @@ func (l *loop) lookBack() {
 // startBeside starts an app-server that is only to read and to set a stored goal.
 func (l *loop) startBeside(ctx context.Context) (*codex.Client, error) {
 	o := l.opts.Codex
-	o.Dir = l.identity.Key.Dir
+	if o.Dir = l.identity.Key.Dir; !isDir(o.Dir) { // nothing is to run in it
+		o.Dir = l.owned.dir
+	}
 	client, err := codex.Start(ctx, o)
 	if err != nil {
 		return nil, err

@@ -67,7 +67,7 @@ func (w *Worker) connect(ctx context.Context, h history) error {
 	}
 	o := w.opts.Codex
 	o.Dir = w.identity.Key.Dir
-	if _, err := os.Stat(o.Dir); err != nil && w.opts.WithoutDir {
+	if !isDir(o.Dir) && w.opts.WithoutDir {
 		o.Dir = w.owned.dir
 	}
 	client, err := codex.Start(ctx, o)
@@ -84,6 +84,11 @@ func (w *Worker) connect(ctx context.Context, h history) error {
 		return err
 	}
 	return nil
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // checkHome holds the home that the app-server says it uses against the one that
