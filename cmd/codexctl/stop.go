@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/codexctl/codexctl/cmd/codexctl/internal/view"
 	"github.com/codexctl/codexctl/codex/control"
 )
 
@@ -55,6 +56,9 @@ func runStop(ctx context.Context, o *stopOptions) error {
 		}
 	default:
 		report.End, report.Goal = value.End, value.Goal
+		if value.Note != "" {
+			fmt.Fprintln(o.streams.err, view.Clean(value.Note)) // what it has ended beside the turn
+		}
 		if o.owner {
 			if err := awaitNoOwner(ctx, at); err != nil {
 				return err

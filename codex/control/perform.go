@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/codexctl/codexctl/codex/protocol"
@@ -162,9 +163,21 @@ func (c *Controller) perform(ctx context.Context, j *job) (*Value, error) {
 		if errors.Is(err, worker.ErrClosed) {
 			return &Value{}, nil // nothing runs any more, which is what was asked for
 		}
-		return &Value{End: string(out.End), Goal: GoalOf(out.Goal)}, err
+		return &Value{End: string(out.End), Goal: GoalOf(out.Goal), Note: endedNote(out.Ended)}, err
 	}
 	return nil, malformed("there is no command %q", cmd.Name)
+}
+
+// endedNote says what a stop has ended beside the turn.
+func endedNote(ended []worker.Leftover) string {
+	if len(ended) == 0 {
+		return ""
+	}
+	names := make([]string, len(ended))
+	for i, o := range ended {
+		names[i] = o.String()
+	}
+	return "ended with it: " + strings.Join(names, "; ")
 }
 
 func changed(change worker.Change, err error) (*Value, error) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -263,4 +264,88 @@ func TestAStopWithoutAnAnswerReadsTheGoalBackAndPausesIt(t *testing.T) {
 	if err != nil || goal == nil || goal.Status != protocol.ThreadGoalStatusPaused || len(next.Recovered()) != 1 {
 		t.Errorf("stored: %+v, %v, recovered %+v", goal, err, next.Recovered())
 	}
+}
+
+// holdWorking has another process own the desk's key and work on an objective, outside
+// the sandbox.
+func (d *desk) holdWorking(objective string) *exec.Cmd {
+	d.Helper()
+	cmd := exec.CommandContext(d.ctx, os.Args[0], "-test.run=^$")
+	cmd.Env = append(os.Environ(), holdEnv+"=1", "CHILD_SANDBOX="+string(protocol.SandboxModeDangerFullAccess), "CHILD_OBJECTIVE="+objective,
+		"CHILD_STATE="+d.opts.StateDir, "CHILD_DIR="+d.dir, "CHILD_CODEX="+d.opts.Codex.Path, "CHILD_ENV="+strings.Join(d.home.Env(), "\n"))
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		d.Fatal(err)
+	}
+	d.Cleanup(func() { stdin.Close() })
+	if err := cmd.Start(); err != nil {
+		d.Fatal(err)
+	}
+	return cmd
+}
+
+func TestTheNextOwnerEndsWhatADeadOneLeftBehind(t *testing.T) {
+	t.Parallel()
+	command, _, childFile := leaves(t.TempDir())
+	gate := codextest.NewGate()
+	defer gate.Open()
+	d := newDesk(t, codextest.InOrder(
+		codextest.Reply{runs(command)},
+		codextest.Reply{codextest.Text("It runs."), gate},
+	))
+	owner := d.holdWorking("leave something")
+	d.reached(gate)
+	child := d.written(childFile)
+	if err := owner.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = owner.Wait()
+	if !child.Alive() {
+		t.Fatal("the child ended with its owner: nothing is tested")
+	}
+	w := d.worker()
+	if child.Alive() {
+		t.Error("what a dead owner left behind goes on")
+	}
+	if !slices.ContainsFunc(w.Orphans(), func(o worker.Leftover) bool { return o.PID == child.PID }) {
+		t.Errorf("the next owner says that it ended %v", w.Orphans())
+	}
+}
+
+func TestAStopInterruptsTheTurnsOfSubAgents(t *testing.T) {
+	t.Parallel()
+	gate, parent := codextest.NewGate(), codextest.NewGate()
+	defer gate.Open()
+	defer parent.Open()
+	d := newDesk(t, func(r codextest.Request) codextest.Reply {
+		switch _, spawned := r.Output("spawn"); {
+		case spawned:
+			return codextest.Reply{codextest.Text("It works."), parent}
+		case r.Heard("count the stars") && r.Objective() == "":
+			return codextest.Reply{codextest.Text("One, two"), gate}
+		default:
+			return codextest.Reply{codextest.Item([]byte(`{"type":"function_call","id":"item_spawn","call_id":"spawn",` +
+				`"namespace":"multi_agent_v1","name":"spawn_agent","arguments":"{\"message\":\"count the stars\"}"}`))}
+		}
+	})
+	w := d.worker()
+	op := d.set(w, "have it done").Operation
+	d.reached(parent)
+	d.reached(gate)
+	out, err := w.Stop(d.ctx)
+	if err != nil || !out.AtRest() {
+		t.Fatalf("stop: %+v, %v", out, err)
+	}
+	i := slices.IndexFunc(out.Ended, func(o worker.Leftover) bool { return o.Kind == worker.LeftSubAgent })
+	if i < 0 || out.Ended[i].Thread == w.Thread() {
+		t.Fatalf("the stop says that it ended %v", out.Ended)
+	}
+	r, err := codex.Call(d.ctx, w.Client(), protocol.ThreadReadMethod, protocol.ThreadReadParams{ThreadID: out.Ended[i].Thread})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, idle := r.Thread.Status.Arm.(*protocol.ThreadStatusIdle); !idle {
+		t.Errorf("after the stop the sub-agent's thread is %T", r.Thread.Status.Arm)
+	}
+	d.wantEnd(d.wait(op), worker.EndStopped, protocol.ThreadGoalStatusPaused)
 }

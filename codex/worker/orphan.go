@@ -10,7 +10,7 @@ import (
 	"github.com/codexctl/codexctl/codex"
 )
 
-// orphanGrace is how long an orphan may take to end by SIGTERM.
+// orphanGrace is how long an orphan may take to end by a signal.
 const orphanGrace = 2 * time.Second
 
 // orphan is a process that works for one of the threads, as its environment says:
@@ -63,12 +63,32 @@ func (s Stored) Orphans(state string) (all []Leftover) {
 	return all
 }
 
-// endProcesses ends the orphans and returns them. Each is asked to end first.
+// endProcesses ends the orphans and returns them. Each is asked to end first. One may
+// start another while it is being ended, so they are looked for again.
 func (o leftovers) endProcesses(ctx context.Context) (ended []Leftover) {
-	orphans := o.processes()
+	for range 3 {
+		orphans := o.processes()
+		if len(orphans) == 0 {
+			break
+		}
+		for _, p := range orphans {
+			ended = append(ended, p.Leftover)
+		}
+		for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+			if signalAll(ctx, orphans, s) {
+				break
+			}
+		}
+	}
+	return ended
+}
+
+// signalAll reports whether all have ended within the grace.
+func signalAll(ctx context.Context, orphans []orphan, s syscall.Signal) bool {
 	for _, p := range orphans {
-		signal(p.id, syscall.SIGTERM)
-		ended = append(ended, p.Leftover)
+		if p.id.Alive() {
+			_ = syscall.Kill(p.id.PID, s)
+		}
 	}
 	deadline := time.NewTimer(orphanGrace)
 	defer deadline.Stop()
@@ -77,16 +97,13 @@ func (o leftovers) endProcesses(ctx context.Context) (ended []Leftover) {
 	for alive(orphans) {
 		select {
 		case <-poll.C:
-			continue
 		case <-deadline.C:
+			return false
 		case <-ctx.Done():
+			return false
 		}
-		for _, p := range orphans {
-			signal(p.id, syscall.SIGKILL)
-		}
-		break
 	}
-	return ended
+	return true
 }
 
 func alive(orphans []orphan) bool {
@@ -96,10 +113,4 @@ func alive(orphans []orphan) bool {
 		}
 	}
 	return false
-}
-
-func signal(p codex.ProcessID, s syscall.Signal) {
-	if p.Alive() {
-		_ = syscall.Kill(p.PID, s)
-	}
 }

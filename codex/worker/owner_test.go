@@ -15,6 +15,7 @@ import (
 	"github.com/codexctl/codexctl/codex"
 	"github.com/codexctl/codexctl/codex/codextest"
 	"github.com/codexctl/codexctl/codex/journal"
+	"github.com/codexctl/codexctl/codex/protocol"
 	"github.com/codexctl/codexctl/codex/worker"
 )
 
@@ -25,6 +26,7 @@ func hold() error {
 	m, err := worker.NewManager(worker.Options{
 		StateDir: os.Getenv("CHILD_STATE"),
 		Socket:   func(worker.Identity) string { return "/run/the.sock" },
+		Thread:   worker.ThreadOptions{Sandbox: protocol.SandboxMode(os.Getenv("CHILD_SANDBOX"))},
 		Codex:    codex.Options{Path: os.Getenv("CHILD_CODEX"), Env: strings.Split(os.Getenv("CHILD_ENV"), "\n")},
 	})
 	if err != nil {
@@ -32,8 +34,14 @@ func hold() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if _, err := m.Worker(ctx, worker.Key{Project: "p", Session: "s", Dir: os.Getenv("CHILD_DIR")}); err != nil {
+	w, err := m.Worker(ctx, worker.Key{Project: "p", Session: "s", Dir: os.Getenv("CHILD_DIR")})
+	if err != nil {
 		return err
+	}
+	if objective := os.Getenv("CHILD_OBJECTIVE"); objective != "" {
+		if _, err := w.SetGoal(ctx, worker.GoalSpec{Objective: objective}); err != nil {
+			return err
+		}
 	}
 	os.Stdout.WriteString("held\n")
 	_, _ = os.Stdin.Read(make([]byte, 1))
