@@ -109,7 +109,8 @@ func (w *Worker) Prompt(ctx context.Context, text string) (*Operation, error) {
 	return a.op, nil
 }
 
-// Steer adds text to the running turn. The model hears it with its next request.
+// Steer adds text to the running turn. The model hears it with its next request. An
+// unknown delivery is told to the caller and ends nothing.
 func (w *Worker) Steer(ctx context.Context, text string) error {
 	if err := checkText(text); err != nil {
 		return err

@@ -37,6 +37,7 @@ var broken = []struct {
 	{"sets a goal before it has the thread", setsUnloaded},
 	{"loads an active goal for another objective", skipsPark},
 	{"leaves the goal paused when the load is refused", staysParked},
+	{"ends the run when a steer has no answer", endsForSteer},
 	{"begins a prompt without a look", promptsBlindly},
 	{"changes the goal of an idle thread without a look", changesBlindly},
 }
@@ -260,6 +261,15 @@ func staysParked(s State, e Event) (State, []Effect) {
 		s.Lane = &lane
 	}
 	return Step(s, e)
+}
+
+func endsForSteer(s State, e Event) (State, []Effect) {
+	next, effects := Step(s, e)
+	if r, ok := e.(Replied); ok && r.Frame.Role == RoleSteer && r.Reply.Delivery == Unknown && next.Op != nil {
+		effects = append(effects, Ended{Op: next.Op.ID, Outcome: Outcome{End: EndDisconnected}})
+		next.Op = nil
+	}
+	return next, effects
 }
 
 func promptsBlindly(s State, e Event) (State, []Effect) {

@@ -214,6 +214,12 @@ var contract = []struct {
 		[]string{"write steer[2]t1", "answer 2 op 1"},
 	},
 	{
+		"a steer without an answer is its caller's trouble, and the run goes on",
+		inTurn,
+		[]string{"steer", "steer[2]t1 lost", "turn completed", "turn started"},
+		[]string{"write steer[2]t1", "answer 2 op 1 unknown: lost"},
+	},
+	{
 		"a turn that Codex starts by itself is adopted",
 		[]string{"goal update old active"},
 		[]string{"turn started", "goal update old complete", "turn completed"},

@@ -12,7 +12,8 @@
 //
 //   - one goal mutation of the thread is on the wire at a time; only the pause of
 //     a stop is written behind one that is pending;
-//   - a frame is written at most once, and none after a delivery became unknown;
+//   - a frame is written at most once, and none after a delivery became unknown; only
+//     that of a steer or an interrupt ends nothing;
 //   - while a mutation is pending, the operation is held: turns may end, the
 //     operation may not;
 //   - the reply to a mutation outranks every goal notification that came before it;

@@ -51,6 +51,12 @@ func (r Role) Reads() bool {
 	return false
 }
 
+// decides reports whether what the thread does from here on hangs on the frame, so
+// that nothing can go on when its delivery is unknown.
+func (r Role) decides() bool {
+	return !r.Reads() && r != RoleInterrupt && r != RoleSteer
+}
+
 // Began tells that an operation owns the thread from now on.
 type Began struct {
 	Op      int

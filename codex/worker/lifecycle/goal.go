@@ -93,7 +93,7 @@ func (m *machine) next(call Call, role Role) {
 
 // replied takes the one outcome of a frame.
 func (m *machine) replied(f Frame, r Reply) {
-	if r.Delivery == Unknown && !f.Role.Reads() && f.Role != RoleInterrupt {
+	if r.Delivery == Unknown && f.Role.decides() {
 		m.cut(r.Err)
 		return
 	}
@@ -104,7 +104,9 @@ func (m *machine) replied(f Frame, r Reply) {
 		m.startReplied(f, r)
 	case RoleSteer:
 		m.Steers = slices.DeleteFunc(m.Steers, func(t Ticket) bool { return t == f.Ticket })
-		m.emit(Answer{Ticket: f.Ticket, Op: m.owner(), Err: r.failure()})
+		// A steer changes no goal and no turn's end: without an answer it is its
+		// caller's trouble alone, and what runs goes on.
+		m.emit(Answer{Ticket: f.Ticket, Op: m.owner(), Err: r.failure(), Unknown: r.Delivery == Unknown})
 	case RoleInterrupt:
 		// Refused means that the turn is over, or that another one runs: the turns'
 		// own notifications say which.

@@ -128,7 +128,7 @@ func (w *world) observe(e Event) (lost bool) {
 	case Replied:
 		w.wire = slices.DeleteFunc(w.wire, func(f Frame) bool { return f == e.Frame })
 		w.observeReply(e)
-		return e.Reply.Delivery == Unknown && !e.Frame.Role.Reads() && e.Frame.Role != RoleInterrupt
+		return e.Reply.Delivery == Unknown && !e.Frame.Role.Reads() && e.Frame.Role != RoleInterrupt && e.Frame.Role != RoleSteer
 	case GoalUpdated:
 		w.observeGoal(e.Goal)
 	case GoalCleared:
