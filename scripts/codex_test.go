@@ -1,4 +1,4 @@
-// Package scripts_test proves scripts/codex, with npm and node played by the test.
+// Package scripts_test proves scripts/codex, with npm and node played by the test, and what scripts/soak tells.
 package scripts_test
 
 import (
