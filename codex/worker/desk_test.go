@@ -25,7 +25,7 @@ type desk struct {
 
 func newDesk(t *testing.T, script codextest.Script) *desk {
 	t.Helper()
-	bound := 90*time.Second + time.Duration(*replacements+*boundaries)*2*time.Second
+	bound := 90*time.Second + time.Duration(*replacements+*boundaries)*10*time.Second
 	ctx, cancel := context.WithTimeout(t.Context(), bound)
 	t.Cleanup(cancel)
 	model := codextest.StartModel(t, script)

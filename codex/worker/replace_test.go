@@ -1,6 +1,8 @@
 package worker_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -98,9 +100,7 @@ func replaceLive(t *testing.T, n int, end worker.End, from map[string][]time.Dur
 		if c.Operation != op || c.Goal.Objective != objective || c.Note != "" {
 			t.Fatalf("replacement %d: operation %v, goal %q, note %q", i, c.Operation, c.Goal.Objective, c.Note)
 		}
-		if _, err := d.model.WaitObjective(d.ctx, objective); err != nil {
-			t.Fatalf("replacement %d was never heard: %v", i, err)
-		}
+		d.hears(objective)
 	}
 	if end == worker.EndStopped {
 		if _, err := w.Stop(d.ctx); err != nil {
@@ -131,4 +131,14 @@ func replaceLive(t *testing.T, n int, end worker.End, from map[string][]time.Dur
 		t.Errorf("%d turns were started by us", n)
 	}
 	record(t, lines...)
+}
+
+// hears waits until the model is told an objective, for much longer than that takes.
+func (d *desk) hears(objective string) {
+	d.Helper()
+	ctx, cancel := context.WithTimeoutCause(d.ctx, time.Minute, errors.New("a minute is over"))
+	defer cancel()
+	if _, err := d.model.WaitObjective(ctx, objective); err != nil {
+		d.Fatalf("%s was acknowledged and not heard: %v", objective, err)
+	}
 }
