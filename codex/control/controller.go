@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/codexctl/codexctl/codex/protocol"
 	"github.com/codexctl/codexctl/codex/worker"
 	"github.com/codexctl/codexctl/goal"
@@ -130,23 +132,46 @@ func (c *Controller) Serve(ctx context.Context, conn io.ReadWriteCloser) error {
 }
 
 // Accept serves every connection of l until l is closed, and then waits for the
-// streams to end: they do when the worker has, or with ctx.
+// streams to end: they do when the worker has, or with ctx. While the process or
+// the machine lacks what a connection takes it waits and tries again. Any other
+// error closes l and is returned.
 func (c *Controller) Accept(ctx context.Context, l net.Listener) error {
 	var streams sync.WaitGroup
 	defer streams.Wait()
+	var pause time.Duration
 	for {
 		conn, err := l.Accept()
-		if errors.Is(err, net.ErrClosed) {
+		switch {
+		case errors.Is(err, net.ErrClosed):
 			return nil
+		case err != nil && passing(err):
+			// As net/http does: what it lacks comes back when others give it back.
+			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
+			select {
+			case <-time.After(pause):
+				continue
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		case err != nil:
+			return errors.Join(fmt.Errorf("control: accept: %w", err), l.Close())
 		}
-		if err != nil {
-			return fmt.Errorf("control: accept: %w", err)
-		}
+		pause = 0
 		streams.Go(func() {
 			// A stream that breaks is its caller's trouble.
 			_ = c.Serve(ctx, conn)
 		})
 	}
+}
+
+// passing reports whether an error of accept says nothing about the next one.
+func passing(err error) bool {
+	for _, short := range []error{unix.EMFILE, unix.ENFILE, unix.ECONNABORTED, unix.ENOBUFS, unix.ENOMEM, unix.EINTR} {
+		if errors.Is(err, short) {
+			return true
+		}
+	}
+	return false
 }
 
 // Connect is a caller's stream to this controller, in process. It ends with the
