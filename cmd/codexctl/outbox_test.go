@@ -60,6 +60,9 @@ func TestAReaderThatTakesNothingHoldsNothingUp(t *testing.T) {
 		t.Error("the flush says that all was read")
 	}
 	close(r.gate)
+	if err := o.flush(patience, nil); err != nil { // there is room again
+		t.Fatal(err)
+	}
 	for range 3 {
 		tell(&control.TextDelta{Turn: "2", Text: "…"})
 	}
