@@ -1,4 +1,4 @@
-// Package journal keeps an append-only, checksummed log of small JSON records,
+// Package journal keeps a checksummed, compacted log of small JSON records,
 // one log per identity: the intents and outcomes of mutations and whatever else
 // must outlive a process.
 //
@@ -11,6 +11,11 @@
 // the error names: when the sync failed, nobody knows what the disk holds, and
 // the log takes no more records until it is opened again.
 //
+// A log that is opened with a [State] does not grow without an end: when most of
+// it is of no more use, on opening and while it is written, it is replaced by a
+// file with what the State still needs. Whatever cuts that off, the old file or
+// the new one is there, whole. Reading never replaces anything.
+//
 // One Log writes a file at a time, across processes: a second Open fails with
 // a *LockedError. The lock goes when the process goes. The file has mode 0600
 // in a directory of mode 0700; anything looser, foreign or linked is refused.
@@ -20,9 +25,10 @@
 package journal
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -59,44 +65,80 @@ type file interface {
 	WriteAt(b []byte, off int64) (int, error)
 	Truncate(size int64) error
 	Sync() error
+	Stat() (os.FileInfo, error)
 	Close() error
 }
 
 // Log is the open end of a journal. Make one with Open.
 type Log struct {
 	path string
+	dir  *os.File // that the file is in
 
-	mu     sync.Mutex
-	f      file
-	end    int64  // where the next frame goes
-	seq    uint64 // of the last record
-	broken error
-	closed bool
-	buf    []byte
+	mu        sync.Mutex
+	state     State // nil: the log is never compacted
+	compactAt int64 // the size at which to see whether it is worth it
+	f         file
+	end       int64  // where the next frame goes
+	seq       uint64 // of the last record
+	broken    error
+	closed    bool
+	buf       []byte
 }
 
 // Open opens the log at path for writing, with its directory and the file made
 // when missing, and returns the records it holds in order. All of them are on
-// disk by then. A torn tail has been cut off and is reported.
+// disk by then. A torn tail has been cut off and is reported. Such a log is never
+// compacted.
 //
 // Errors: *LockedError, *CorruptError, an error that says which path is not
 // private, or the system's own.
 func Open(path string) (*Log, []Record, Torn, error) {
+	var records []Record
+	l, torn, err := open(context.Background(), path, nil, collect(&records))
+	return l, records, torn, err
+}
+
+// OpenInto opens the log like [Open] and applies each record to state, those that
+// are there now and those that are appended later. The log compacts itself by it.
+// When ctx ends first the error is its cause.
+func OpenInto(ctx context.Context, path string, state State) (*Log, Torn, error) {
+	l, torn, err := open(ctx, path, state, state.Apply)
+	if err != nil {
+		return nil, torn, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	// What a compaction that was cut off left beside it.
+	_ = private.RemoveAt(l.dir, filepath.Base(path)+newSuffix)
+	l.compactLocked()
+	if l.broken != nil {
+		return nil, torn, errors.Join(l.broken, l.closeLocked())
+	}
+	return l, torn, nil
+}
+
+func open(ctx context.Context, path string, state State, apply func(Record) error) (*Log, Torn, error) {
 	dir, err := private.MakeDir(filepath.Dir(path))
 	if err != nil {
-		return nil, nil, Torn{}, fmt.Errorf("journal: open %s: %w", path, err)
+		return nil, Torn{}, fmt.Errorf("journal: open %s: %w", path, err)
 	}
-	defer dir.Close()
 	f, err := openLocked(dir, path)
 	if err != nil {
-		return nil, nil, Torn{}, err
+		return nil, Torn{}, errors.Join(err, dir.Close())
 	}
-	l := &Log{path: path, f: f}
-	records, torn, err := l.recover(f, dir)
+	l := &Log{path: path, dir: dir, f: f, state: state, compactAt: slack}
+	torn, err := l.recover(ctx, f, apply)
 	if err != nil {
-		return nil, nil, Torn{}, errors.Join(err, f.Close())
+		return nil, Torn{}, errors.Join(err, f.Close(), dir.Close())
 	}
-	return l, records, torn, nil
+	return l, torn, nil
+}
+
+func collect(records *[]Record) func(Record) error {
+	return func(r Record) error {
+		*records = append(*records, r)
+		return nil
+	}
 }
 
 func openLocked(dir *os.File, path string) (*os.File, error) {
@@ -122,33 +164,44 @@ func openLocked(dir *os.File, path string) (*os.File, error) {
 }
 
 // recover reads the file, cuts a torn tail off and makes what is left durable.
-func (l *Log) recover(f *os.File, dir *os.File) ([]Record, Torn, error) {
-	content, err := io.ReadAll(f)
+func (l *Log) recover(ctx context.Context, f *os.File, apply func(Record) error) (Torn, error) {
+	content, err := readAll(f)
 	if err != nil {
-		return nil, Torn{}, fmt.Errorf("journal: read %s: %w", l.path, err)
+		return Torn{}, fmt.Errorf("journal: read %s: %w", l.path, err)
 	}
-	records, end, torn, err := scan(l.path, content)
+	seq, end, torn, err := scan(ctx, l.path, content, apply)
 	if err != nil {
-		return nil, Torn{}, err
+		return Torn{}, err
 	}
 	if torn.Dropped() {
 		if err := f.Truncate(end); err != nil {
-			return nil, Torn{}, fmt.Errorf("journal: cut the torn tail off %s: %w", l.path, err)
+			return Torn{}, fmt.Errorf("journal: cut the torn tail off %s: %w", l.path, err)
 		}
 	}
 	if end == 0 {
 		if err := writeHeader(f); err != nil {
-			return nil, Torn{}, fmt.Errorf("journal: begin %s: %w", l.path, err)
+			return Torn{}, fmt.Errorf("journal: begin %s: %w", l.path, err)
 		}
 		end = int64(len(header))
 	}
 	// Always: what a killed predecessor wrote may be in the page cache alone,
 	// and the caller is about to act on it.
-	if err := errors.Join(f.Sync(), dir.Sync()); err != nil {
-		return nil, Torn{}, fmt.Errorf("journal: sync %s: %w", l.path, err)
+	if err := errors.Join(f.Sync(), l.dir.Sync()); err != nil {
+		return Torn{}, fmt.Errorf("journal: sync %s: %w", l.path, err)
 	}
-	l.end, l.seq = end, uint64(len(records))
-	return records, torn, nil
+	l.end, l.seq = end, seq
+	return torn, nil
+}
+
+// readAll reads a file in one piece of its size.
+func readAll(f *os.File) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	content := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
+	_, err = content.ReadFrom(f)
+	return content.Bytes(), err
 }
 
 func writeHeader(f file) error {
@@ -196,6 +249,27 @@ func (l *Log) Append(r Record) error {
 	}
 	l.end += int64(len(frame))
 	l.seq = r.Seq
+	if l.state != nil {
+		if err := l.state.Apply(r); err != nil {
+			return l.breakLocked(fmt.Errorf("journal: record %d (%s) of %s: %w", r.Seq, r.Kind, l.path, err))
+		}
+	}
+	l.compactLocked()
+	return nil
+}
+
+// Do runs f while no record is appended, so that f can change the log's State. The
+// log is compacted then if it is worth it.
+func (l *Log) Do(f func() error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := f(); err != nil {
+		return err
+	}
+	if !l.closed {
+		l.compactAt = slack
+		l.compactLocked()
+	}
 	return nil
 }
 
@@ -214,13 +288,13 @@ func (l *Log) Close() error {
 	if l.closed {
 		return nil
 	}
+	return l.closeLocked()
+}
+
+func (l *Log) closeLocked() error {
 	l.closed = true
-	// A process that is being forked at this moment has a copy of the file until it
-	// executes its program: closing alone would leave the lock with the copy.
-	if f, ok := l.f.(*os.File); ok {
-		_ = private.Unlock(f)
-	}
-	if err := l.f.Close(); err != nil {
+	unlock(l.f)
+	if err := errors.Join(l.f.Close(), l.dir.Close()); err != nil {
 		return fmt.Errorf("journal: close %s: %w", l.path, err)
 	}
 	return nil
@@ -231,20 +305,28 @@ func (l *Log) Close() error {
 // then be a record that is being written at this moment. A missing file or
 // directory is fs.ErrNotExist.
 func Read(path string) ([]Record, Torn, error) {
+	var records []Record
+	torn, err := ReadInto(context.Background(), path, collect(&records))
+	return records, torn, err
+}
+
+// ReadInto reads the log like [Read] and gives apply each record in order. When ctx
+// ends first the error is its cause.
+func ReadInto(ctx context.Context, path string, apply func(Record) error) (Torn, error) {
 	dir, err := private.OpenDir(filepath.Dir(path))
 	if err != nil {
-		return nil, Torn{}, fmt.Errorf("journal: read %s: %w", path, err)
+		return Torn{}, fmt.Errorf("journal: read %s: %w", path, err)
 	}
 	defer dir.Close()
 	f, err := private.OpenFileAt(dir, filepath.Base(path), os.O_RDONLY)
 	if err != nil {
-		return nil, Torn{}, fmt.Errorf("journal: read %s: %w", path, err)
+		return Torn{}, fmt.Errorf("journal: read %s: %w", path, err)
 	}
 	defer f.Close()
-	content, err := io.ReadAll(f)
+	content, err := readAll(f)
 	if err != nil {
-		return nil, Torn{}, fmt.Errorf("journal: read %s: %w", path, err)
+		return Torn{}, fmt.Errorf("journal: read %s: %w", path, err)
 	}
-	records, _, torn, err := scan(path, content)
-	return records, torn, err
+	_, _, torn, err := scan(ctx, path, content, apply)
+	return torn, err
 }

@@ -276,7 +276,7 @@ func TestMissingAndRepeatedRecordsAreCorruption(t *testing.T) {
 		"second repeated": {first, second, second, third},
 		"swapped":         {first, third, second},
 		"other program's": {[]byte("{\"a\":1}\n")},
-		"newer version":   {[]byte("codexctl-journal/2\n")},
+		"newer version":   {[]byte("codexctl-journal/3\n")},
 	} {
 		rewrite(t, path, bytes.Join(parts, nil))
 		_, _, _, err := journal.Open(path)

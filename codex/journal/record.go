@@ -12,6 +12,9 @@ import (
 // read gets a new number.
 const header = "codexctl-journal/1\n"
 
+// compacted is the first line of a log that begins with the snapshot of a State.
+const compacted = "codexctl-journal/2\n"
+
 // MaxRecord is the greatest size of one record in bytes, as JSON.
 const MaxRecord = 64 << 20
 

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
 )
@@ -37,36 +38,43 @@ func (e *CorruptError) Error() string {
 		e.Path, e.Offset, e.Reason)
 }
 
-// scan reads the whole content of a log. end is where the next record belongs.
-func scan(path string, b []byte) (records []Record, end int64, torn Torn, err error) {
-	if len(b) < len(header) && strings.HasPrefix(header, string(b)) {
+// scan reads the whole content of a log and gives apply each record. seq is the
+// last one's, and end is where the next belongs.
+func scan(ctx context.Context, path string, b []byte, apply func(Record) error) (seq uint64, end int64, torn Torn, err error) {
+	if len(b) < len(header) && (strings.HasPrefix(header, string(b)) || strings.HasPrefix(compacted, string(b))) {
 		// Killed while the file was being made: it never held a record.
-		return nil, 0, Torn{Bytes: int64(len(b))}, nil
+		return 0, 0, Torn{Bytes: int64(len(b))}, nil
 	}
-	if !bytes.HasPrefix(b, []byte(header)) {
-		return nil, 0, Torn{}, &CorruptError{Path: path, Reason: "it does not begin as a journal of version 1"}
+	if !bytes.HasPrefix(b, []byte(header)) && !bytes.HasPrefix(b, []byte(compacted)) {
+		return 0, 0, Torn{}, &CorruptError{Path: path, Reason: "it does not begin as a journal of version 1 or 2"}
 	}
 	off := len(header)
 	for off < len(b) {
+		if seq%1024 == 0 && ctx.Err() != nil {
+			return 0, 0, Torn{}, context.Cause(ctx)
+		}
 		r, n, ok := parseFrame(b[off:])
 		if !ok {
 			break
 		}
-		if want := uint64(len(records)) + 1; r.Seq != want {
-			return nil, 0, Torn{}, &CorruptError{Path: path, Offset: int64(off),
+		if want := seq + 1; r.Seq != want {
+			return 0, 0, Torn{}, &CorruptError{Path: path, Offset: int64(off),
 				Reason: fmt.Sprintf("found record %d where record %d belongs", r.Seq, want)}
 		}
-		records = append(records, r)
+		seq = r.Seq
+		if err := apply(r); err != nil {
+			return 0, 0, Torn{}, fmt.Errorf("journal: record %d (%s) of %s: %w", r.Seq, r.Kind, path, err)
+		}
 		off += n
 	}
 	if r, at, ok := findFrame(b, off); ok {
-		return nil, 0, Torn{}, &CorruptError{Path: path, Offset: int64(off),
-			Reason: fmt.Sprintf("record %d is unreadable, but record %d at offset %d is whole", len(records)+1, r.Seq, at)}
+		return 0, 0, Torn{}, &CorruptError{Path: path, Offset: int64(off),
+			Reason: fmt.Sprintf("record %d is unreadable, but record %d at offset %d is whole", seq+1, r.Seq, at)}
 	}
 	if rest := int64(len(b) - off); rest > 0 {
 		torn = Torn{Offset: int64(off), Bytes: rest}
 	}
-	return records, int64(off), torn, nil
+	return seq, int64(off), torn, nil
 }
 
 // findFrame looks for a whole record at any offset from off on. A record's text

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/codexctl/codexctl/codex"
@@ -13,30 +14,25 @@ import (
 
 // open makes a worker: see [Manager.Worker]. thread is one to adopt, "" none.
 func open(ctx context.Context, o Options, id Identity, thread string, ended func()) (*Worker, error) {
-	owned, records, err := own(o, id)
+	owned, h, err := own(ctx, o, id)
 	if err != nil {
 		return nil, err
 	}
 	w := &Worker{
-		identity: id, opts: o, owned: owned, log: owned.log, ended: ended,
+		identity: id, opts: o, owned: owned, log: owned.log, history: h, ended: ended,
 		requests: make(chan request), closing: make(chan struct{}), done: make(chan struct{}),
 	}
-	h, err := readHistory(records)
-	if err == nil {
-		w.kept = h.others
-		if thread == "" || thread == h.settings.Thread {
-			w.opts = h.settings.Held.recovering(o)
-		}
-		err = w.connect(ctx, h)
+	if thread == "" || thread == h.Settings.Thread {
+		w.opts = h.Settings.Held.recovering(o)
 	}
-	if err != nil {
+	if err := w.connect(ctx, h); err != nil {
 		owned.release()
 		return nil, err
 	}
 	l := &loop{
-		Worker: w, intents: h.intents,
+		Worker: w, intents: h.Intents,
 		waiting: map[lifecycle.Ticket]chan<- answered{}, frames: map[codex.CallID]written{},
-		timers: map[lifecycle.Timer]time.Time{}, ops: map[int]*Operation{}, children: newChildren(h.children),
+		timers: map[lifecycle.Timer]time.Time{}, ops: map[int]*Operation{}, children: newChildren(slices.Clone(h.Children)),
 	}
 	if err := l.prepare(ctx, h, thread, o.Thread); err != nil {
 		_ = w.client.Close()
@@ -50,18 +46,18 @@ func open(ctx context.Context, o Options, id Identity, thread string, ended func
 }
 
 // connect starts the app-server once the last owner's is gone.
-func (w *Worker) connect(ctx context.Context, h history) error {
-	if err := waitGone(ctx, h.server, w.opts.PredecessorTimeout); err != nil {
+func (w *Worker) connect(ctx context.Context, h *history) error {
+	if err := waitGone(ctx, h.Server, w.opts.PredecessorTimeout); err != nil {
 		return err
 	}
-	if h.server != (codex.ProcessID{}) {
+	if h.Server != (codex.ProcessID{}) {
 		// The last owner died, and what its turns had left running is nobody's.
-		w.left = leftovers{others: append(h.children, h.thread), state: w.opts.StateDir}.endProcesses(ctx)
+		w.left = leftovers{others: append(slices.Clone(h.Children), h.Thread), state: w.opts.StateDir}.endProcesses(ctx)
 		for _, o := range w.left {
 			w.opts.Logger.Warn("ended what a dead owner had left behind", "thread", o.Thread, "what", o.String())
 		}
 	}
-	w.owned.generation = h.owners + 1
+	w.owned.generation = h.Owners + 1
 	if err := appendRecord(w.log, recordOwner, ownerRecord{Identity: w.identity, Process: w.owned.note.Process}); err != nil {
 		return err
 	}
@@ -106,13 +102,13 @@ func (w *Worker) checkHome(home string) error {
 
 // prepare settles which thread the worker owns, decides open intents and reads
 // the goal.
-func (l *loop) prepare(ctx context.Context, h history, adopt string, asked ThreadOptions) error {
+func (l *loop) prepare(ctx context.Context, h *history, adopt string, asked ThreadOptions) error {
 	found, err := recoverIntents(ctx, l.client, h)
 	if err != nil {
 		return err
 	}
-	l.recovery = append(h.recovered, found...)
-	stored := h.thread
+	l.recovery = append(slices.Clone(h.Recovered), found...)
+	stored := h.Thread
 	if adopt != "" {
 		stored = adopt
 	}
@@ -140,7 +136,7 @@ func (l *loop) prepare(ctx context.Context, h history, adopt string, asked Threa
 
 // settleThread takes the stored thread if Codex still has it, and starts one
 // otherwise.
-func (l *loop) settleThread(ctx context.Context, h history, stored string, adopt bool) (*protocol.ThreadGoal, error) {
+func (l *loop) settleThread(ctx context.Context, h *history, stored string, adopt bool) (*protocol.ThreadGoal, error) {
 	if stored != "" {
 		if err := l.owned.lockThread(stored); err != nil {
 			return nil, err

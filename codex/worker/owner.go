@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -58,14 +59,14 @@ func (o *ownership) threadsDir() (string, error) {
 }
 
 // own takes the key of an identity, or says who has it.
-func own(o Options, id Identity) (*ownership, []journal.Record, error) {
+func own(ctx context.Context, o Options, id Identity) (*ownership, *history, error) {
 	own := &ownership{dir: IdentityDir(o.StateDir, id), state: o.StateDir, home: id.CodexHome}
 	for _, ground := range []string{o.StateDir, filepath.Dir(own.dir)} {
 		if err := private.MakeGround(ground); err != nil {
 			return nil, nil, err
 		}
 	}
-	log, records, torn, err := journal.Open(filepath.Join(own.dir, journalFile))
+	log, h, torn, err := openHistory(ctx, own.dir)
 	var locked *journal.LockedError
 	if errors.As(err, &locked) {
 		return nil, nil, ownedBy(own.dir, ownerFile, fmt.Sprintf("session %q of project %q in %s", id.Key.Session, id.Key.Project, id.Key.Dir))
@@ -89,7 +90,7 @@ func own(o Options, id Identity) (*ownership, []journal.Record, error) {
 		own.release()
 		return nil, nil, err
 	}
-	return own, records, nil
+	return own, h, nil
 }
 
 // checkThreadID keeps what cannot be an id of Codex's out of file names.

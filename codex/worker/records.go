@@ -3,6 +3,7 @@ package worker
 import (
 	"cmp"
 	"fmt"
+	"time"
 
 	"github.com/codexctl/codexctl/codex"
 	"github.com/codexctl/codexctl/codex/journal"
@@ -21,6 +22,7 @@ const (
 	recordOutcome   = "outcome"   // outcomeRecord: what became of it
 	recordRecovered = "recovered" // recoveredRecord: what a later owner found out
 	recordSettings  = "settings"  // settingsRecord: the native thread's own from here on
+	recordPast      = "past"      // pastRecord: what all records before it add up to
 )
 
 type ownerRecord struct {
@@ -54,7 +56,9 @@ type Intent struct {
 	// id for it, by which it is found again.
 	Text    string `json:"text,omitempty"`
 	Message string `json:"message,omitempty"`
-	// Before is the goal as it was known when the intent was written.
+	// At is when the intent was written, in Unix milliseconds; 0 is not known.
+	At int64 `json:"at,omitempty"`
+	// Before is the goal as it was known then.
 	Before      *protocol.ThreadGoal `json:"before,omitempty"`
 	BeforeKnown bool                 `json:"beforeKnown"`
 }
@@ -70,91 +74,6 @@ type recoveredRecord struct {
 	Intent  int                  `json:"intent"`
 	Verdict Verdict              `json:"verdict"`
 	Goal    *protocol.ThreadGoal `json:"goal,omitempty"`
-}
-
-// history is what the journal of an identity says.
-type history struct {
-	identity  Identity
-	owners    int
-	thread    string
-	children  []string // threads of sub-agents
-	settings  settingsRecord
-	server    codex.ProcessID // the last app-server, if it is not known to be gone
-	intents   int
-	open      []Intent         // without an outcome
-	cleared   *Intent          // a clear that was acknowledged, and whose Then was not written
-	durable   map[string]bool  // threads with an acknowledged mutation: Codex has stored them
-	recovered []Recovery       // by earlier owners, and no mutation of a caller's since
-	others    []journal.Record // of kinds that are not a worker's
-}
-
-func readHistory(records []journal.Record) (history, error) {
-	h := history{durable: map[string]bool{}}
-	all, open := map[int]Intent{}, map[int]Intent{}
-	for _, r := range records {
-		var err error
-		switch r.Kind {
-		case recordOwner:
-			var o ownerRecord
-			err = r.Decode(&o)
-			h.identity = o.Identity
-			h.owners++
-		case recordThread:
-			var t threadRecord
-			err = r.Decode(&t)
-			h.thread = t.Thread
-		case recordChild:
-			var t threadRecord
-			err = r.Decode(&t)
-			h.children = append(h.children, t.Thread)
-		case recordSettings:
-			h.settings = settingsRecord{}
-			err = r.Decode(&h.settings)
-		case recordServer:
-			var s serverRecord
-			err = r.Decode(&s)
-			h.server = s.Process
-		case recordServerEnd:
-			h.server = codex.ProcessID{}
-		case recordIntent:
-			var in Intent
-			err = r.Decode(&in)
-			all[in.ID], open[in.ID] = in, in
-			h.intents = max(h.intents, in.ID)
-			h.cleared = nil
-			if !in.Own {
-				h.recovered = nil
-			}
-		case recordOutcome:
-			var out outcomeRecord
-			err = r.Decode(&out)
-			in := all[out.Intent]
-			delete(open, out.Intent)
-			if out.Delivery == codex.Acknowledged.String() {
-				h.durable[in.Thread] = true
-				if in.Then != "" {
-					h.cleared = &in
-				}
-			}
-		case recordRecovered:
-			var rec recoveredRecord
-			err = r.Decode(&rec)
-			h.recovered = append(h.recovered, Recovery{Intent: all[rec.Intent], Verdict: rec.Verdict, Goal: rec.Goal})
-			delete(open, rec.Intent)
-			h.cleared = nil
-		default:
-			h.others = append(h.others, r)
-		}
-		if err != nil {
-			return h, fmt.Errorf("journal record %d (%s): %w", r.Seq, r.Kind, err)
-		}
-	}
-	for id := 1; id <= h.intents; id++ {
-		if in, ok := open[id]; ok {
-			h.open = append(h.open, in)
-		}
-	}
-	return h, nil
 }
 
 func appendRecord(log *journal.Log, kind string, v any) error {
@@ -175,6 +94,7 @@ func journalled(r lifecycle.Role) bool {
 func (l *loop) journalIntent(f lifecycle.Frame) (int, error) {
 	in := Intent{
 		ID: l.intents + 1, Thread: l.thread, Method: methods[f.Role], Own: f.Ticket == 0 || f.Role == lifecycle.RoleUnpark,
+		At:     time.Now().UnixMilli(),
 		Before: l.state.Goal, BeforeKnown: l.state.GoalKnown,
 	}
 	switch f.Role {

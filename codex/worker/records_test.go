@@ -7,19 +7,17 @@ import (
 	"github.com/codexctl/codexctl/codex/protocol"
 )
 
-func historyOf(t *testing.T, records ...any) history {
+func historyOf(t *testing.T, records ...any) *history {
 	t.Helper()
-	var all []journal.Record
+	h := newHistory()
 	for i := 0; i < len(records); i += 2 {
 		r, err := journal.New(records[i].(string), records[i+1])
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, r)
-	}
-	h, err := readHistory(all)
-	if err != nil {
-		t.Fatal(err)
+		if err := h.Apply(r); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return h
 }
@@ -28,11 +26,11 @@ func TestAClearThatMadeRoomStaysOpenUntilItsGoalIsWritten(t *testing.T) {
 	clear := Intent{ID: 1, Thread: "T", Method: "thread/goal/clear", Then: "B"}
 	acknowledged := outcomeRecord{Intent: 1, Delivery: "acknowledged"}
 	h := historyOf(t, recordIntent, clear, recordOutcome, acknowledged)
-	if h.cleared == nil || h.cleared.Then != "B" || !h.durable["T"] {
+	if h.Cleared == nil || h.Cleared.Then != "B" || !h.Durable["T"] {
 		t.Errorf("an owner that died between the two left %+v", h)
 	}
 	h = historyOf(t, recordIntent, clear, recordOutcome, acknowledged, recordIntent, Intent{ID: 2, Thread: "T", Objective: "B"})
-	if h.cleared != nil || len(h.open) != 1 || h.open[0].ID != 2 {
+	if h.Cleared != nil || len(h.Open) != 1 || h.open()[0].ID != 2 {
 		t.Errorf("once the goal is written it is open by itself: %+v", h)
 	}
 }
@@ -42,14 +40,14 @@ func TestAPauseThatMadeRoomStaysOpenUntilItsGoalIsWritten(t *testing.T) {
 	park := Intent{ID: 1, Thread: "T", Method: "thread/goal/set", Status: protocol.ThreadGoalStatusPaused, Then: "B", Before: before, BeforeKnown: true}
 	acknowledged := outcomeRecord{Intent: 1, Delivery: "acknowledged"}
 	h := historyOf(t, recordIntent, park, recordOutcome, acknowledged)
-	if h.cleared == nil || h.cleared.Then != "B" || verdict(*h.cleared, &protocol.ThreadGoal{Objective: "A", Status: protocol.ThreadGoalStatusPaused}) != OnlyPaused {
-		t.Errorf("an owner that died between the two left %+v", h.cleared)
+	if h.Cleared == nil || h.Cleared.Then != "B" || verdict(*h.Cleared, &protocol.ThreadGoal{Objective: "A", Status: protocol.ThreadGoalStatusPaused}) != OnlyPaused {
+		t.Errorf("an owner that died between the two left %+v", h.Cleared)
 	}
 	// A refused load: it is set active again, which closes the matter.
 	own := Intent{ID: 2, Thread: "T", Own: true, Method: "thread/goal/set", Status: protocol.ThreadGoalStatusActive}
 	h = historyOf(t, recordIntent, park, recordOutcome, acknowledged, recordIntent, own, recordOutcome, outcomeRecord{Intent: 2, Delivery: "acknowledged"})
-	if h.cleared != nil || len(h.open) != 0 {
-		t.Errorf("once the old goal is active again: %+v, open %+v", h.cleared, h.open)
+	if h.Cleared != nil || len(h.Open) != 0 {
+		t.Errorf("once the old goal is active again: %+v, open %+v", h.Cleared, h.open)
 	}
 }
 
@@ -58,11 +56,11 @@ func TestWhatWasFoundOutIsToldAgainUntilACallerGoesOn(t *testing.T) {
 	found := recoveredRecord{Intent: 1, Verdict: Delivered}
 	own := Intent{ID: 2, Thread: "T", Own: true}
 	h := historyOf(t, recordIntent, lost, recordRecovered, found, recordIntent, own)
-	if len(h.recovered) != 1 || h.recovered[0].Verdict != Delivered || h.recovered[0].Intent.Objective != "B" || len(h.open) != 1 {
-		t.Errorf("recovered %+v, open %+v", h.recovered, h.open)
+	if len(h.Recovered) != 1 || h.Recovered[0].Verdict != Delivered || h.Recovered[0].Intent.Objective != "B" || len(h.Open) != 1 {
+		t.Errorf("recovered %+v, open %+v", h.Recovered, h.Open)
 	}
 	h = historyOf(t, recordIntent, lost, recordRecovered, found, recordIntent, Intent{ID: 2, Thread: "T"})
-	if len(h.recovered) != 0 {
-		t.Errorf("told again after a caller's own mutation: %+v", h.recovered)
+	if len(h.Recovered) != 0 {
+		t.Errorf("told again after a caller's own mutation: %+v", h.Recovered)
 	}
 }

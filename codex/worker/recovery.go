@@ -26,9 +26,9 @@ const (
 // Recovery is an intent of an earlier owner without an outcome, and what was found
 // out. It is never sent again: that is for people to decide.
 type Recovery struct {
-	Intent  Intent
-	Verdict Verdict
-	Goal    *protocol.ThreadGoal // the goal as it was read back; nil is none
+	Intent  Intent               `json:"intent"`
+	Verdict Verdict              `json:"verdict"`
+	Goal    *protocol.ThreadGoal `json:"goal,omitempty"` // as it was read back; nil is none
 }
 
 // waitGone waits for the app-server of the last owner to end. Until then a change
@@ -53,15 +53,15 @@ func waitGone(ctx context.Context, p codex.ProcessID, timeout time.Duration) err
 
 // recoverIntents decides every open intent by reading the native state, which
 // needs no loaded thread. The last app-server must be gone.
-func recoverIntents(ctx context.Context, c *codex.Client, h history) ([]Recovery, error) {
-	open := h.open
-	if h.cleared != nil {
-		open = append(open, *h.cleared)
+func recoverIntents(ctx context.Context, c *codex.Client, h *history) ([]Recovery, error) {
+	open := h.open()
+	if h.Cleared != nil {
+		open = append(open, *h.Cleared)
 	}
 	if len(open) == 0 {
 		return nil, nil
 	}
-	goal, err := readGoal(ctx, c, h.thread)
+	goal, err := readGoal(ctx, c, h.Thread)
 	gone := isUnknownThread(err)
 	if err != nil && !gone {
 		return nil, fmt.Errorf("read the goal back: %w", err)
@@ -70,13 +70,13 @@ func recoverIntents(ctx context.Context, c *codex.Client, h history) ([]Recovery
 	for _, in := range open {
 		r := Recovery{Intent: in, Goal: goal}
 		switch {
-		case gone && h.durable[in.Thread]:
+		case gone && h.Durable[in.Thread]:
 			r.Verdict = Undetermined // archived or deleted since
 		case gone:
 			// 0.160.1 stores a thread with its first goal or turn: neither came.
 			r.Verdict = NotDelivered
 		case in.Message != "":
-			r.Verdict, err = findMessage(ctx, c, h.thread, in.Message)
+			r.Verdict, err = findMessage(ctx, c, h.Thread, in.Message)
 			if err != nil {
 				return nil, fmt.Errorf("read the thread back: %w", err)
 			}

@@ -59,9 +59,9 @@ func (h *held) recovering(o Options) Options {
 
 // findSettings learns what the stored thread was given: by us, else what Codex
 // stored with it.
-func (l *loop) findSettings(ctx context.Context, h history, thread string) error {
-	if h.settings.Thread == thread {
-		l.own, l.held = h.settings.Settings, h.settings.Held
+func (l *loop) findSettings(ctx context.Context, h *history, thread string) error {
+	if h.Settings.Thread == thread {
+		l.own, l.held = h.Settings.Settings, h.Settings.Held
 	} else {
 		own, err := storedSettings(ctx, l.client, thread)
 		if err != nil {

@@ -1,7 +1,8 @@
 package worker
 
 import (
-	"path/filepath"
+	"context"
+	"slices"
 
 	"github.com/codexctl/codexctl/codex"
 	"github.com/codexctl/codexctl/codex/journal"
@@ -24,12 +25,8 @@ type Stored struct {
 // [IdentityDir]), beside a live owner if there is one. It takes no lock and
 // changes nothing. Without any state the error is fs.ErrNotExist.
 func ReadStored(dir string) (Stored, error) {
-	records, torn, err := journal.Read(filepath.Join(dir, journalFile))
-	if err != nil {
-		return Stored{}, err
-	}
-	h, err := readHistory(records)
-	s := Stored{Identity: h.identity, Thread: h.thread, Server: h.server, Open: h.open, Torn: torn, children: h.children}
+	h, torn, err := readHistory(context.Background(), dir)
+	s := Stored{Identity: h.Identity, Thread: h.Thread, Server: h.Server, Open: h.open(), Torn: torn, children: h.Children}
 	if err != nil {
 		return s, err
 	}
@@ -45,5 +42,19 @@ func ReadStored(dir string) (Stored, error) {
 // worker's. When it returns nil the record is on disk.
 func (w *Worker) Append(r journal.Record) error { return w.log.Append(r) }
 
-// Records are the callers' records that earlier owners kept, in order.
-func (w *Worker) Records() []journal.Record { return w.kept }
+// Records are the callers' records that are in the journal and that no [Worker.Fold]
+// has taken, in order.
+func (w *Worker) Records() (records []journal.Record) {
+	_ = w.log.Do(func() error {
+		records = slices.Clone(w.history.others)
+		return nil
+	})
+	return records
+}
+
+// Fold gives the callers' records to state, those of earlier owners and from then
+// on each that is appended. State says what is kept of them when the journal is
+// compacted; without one all are kept. A worker has one such state.
+func (w *Worker) Fold(state journal.State) error {
+	return w.log.Do(func() error { return w.history.fold(state) })
+}

@@ -23,9 +23,9 @@ type Worker struct {
 	owned    *ownership
 	log      *journal.Log
 	recovery []Recovery
-	left     []Leftover       // of a dead owner: ended
-	differs  []string         // see Differences
-	kept     []journal.Record // callers' own, of earlier owners
+	left     []Leftover // of a dead owner: ended
+	differs  []string   // see Differences
+	history  *history   // of the log, which changes it
 
 	requests chan request // to the loop
 	closing  chan struct{}

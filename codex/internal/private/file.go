@@ -57,3 +57,36 @@ func Same(f *os.File, path string) bool {
 	named, err := os.Lstat(path)
 	return err == nil && os.SameFile(open, named)
 }
+
+// SameAt reports whether name in the open directory dir is the open file f.
+func SameAt(dir *os.File, name string, f interface{ Stat() (fs.FileInfo, error) }) bool {
+	open, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := OpenFileAt(dir, name, os.O_RDONLY)
+	if err != nil {
+		return false
+	}
+	defer named.Close()
+	info, err := named.Stat()
+	return err == nil && os.SameFile(open, info)
+}
+
+// RenameAt gives a file in the open directory dir another name there, in place of
+// what has that name.
+func RenameAt(dir *os.File, from, to string) error {
+	fd := int(dir.Fd())
+	if err := unix.Renameat(fd, from, fd, to); err != nil {
+		return &fs.PathError{Op: "rename", Path: filepath.Join(dir.Name(), from), Err: err}
+	}
+	return nil
+}
+
+// RemoveAt removes a file from the open directory dir. A missing one is no error.
+func RemoveAt(dir *os.File, name string) error {
+	if err := unix.Unlinkat(int(dir.Fd()), name, 0); err != nil && err != unix.ENOENT {
+		return &fs.PathError{Op: "remove", Path: filepath.Join(dir.Name(), name), Err: err}
+	}
+	return nil
+}
