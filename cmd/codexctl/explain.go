@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/codexctl/codexctl/codex/control"
 )
 
 // explain adds to an unknown delivery what a readback finds. The worker has ended
@@ -22,7 +21,7 @@ func (o *operateOptions) explain(ctx context.Context, at site, l *link, err erro
 	var found []string
 	if again.own != nil {
 		for _, r := range again.own.worker.Recovered() {
-			found = append(found, control.RecoveredText(r))
+			found = append(found, r.String())
 		}
 	}
 	if len(found) == 0 {

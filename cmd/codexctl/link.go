@@ -130,7 +130,7 @@ func (l *link) sawRecovery(show show) error {
 		return nil
 	}
 	for _, r := range l.own.worker.Recovered() {
-		if err := show.note("recovered: " + control.RecoveredText(r)); err != nil {
+		if err := show.note("recovered: " + r.String()); err != nil {
 			return err
 		}
 	}

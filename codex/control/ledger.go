@@ -64,9 +64,9 @@ func (e *entry) lost(found []worker.Recovery) {
 		}
 		switch r.Verdict {
 		case worker.Delivered:
-			e.settle(&Value{Goal: GoalOf(r.Goal), Note: RecoveredText(r)}, nil)
+			e.settle(&Value{Goal: GoalOf(r.Goal), Note: r.String()}, nil)
 		case worker.NotDelivered:
-			e.settle(nil, &Refusal{Code: NotSent, Reason: RecoveredText(r)})
+			e.settle(nil, &Refusal{Code: NotSent, Reason: r.String()})
 		}
 	}
 	e.settle(nil, &Refusal{Code: DeliveryUnknown, Reason: "its owner ended before the outcome was known; it is not sent again: look at the status"})

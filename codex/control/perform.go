@@ -240,7 +240,7 @@ func (c *Controller) snapshot(ctx context.Context) *Snapshot {
 		s.Why = goal.Why(g, failed)
 	}
 	for _, r := range c.w.Recovered() {
-		s.Warnings = append(s.Warnings, RecoveredText(r))
+		s.Warnings = append(s.Warnings, r.String())
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -249,33 +249,6 @@ func (c *Controller) snapshot(ctx context.Context) *Snapshot {
 		s.Now = "waiting for leave to " + c.seen.waiting[len(c.seen.waiting)-1].Asked
 	}
 	return s
-}
-
-// RecoveredText says in one line what was found out about a mutation of an
-// earlier owner.
-func RecoveredText(r worker.Recovery) string {
-	what := r.Intent.Method
-	if r.Intent.Objective != "" {
-		what += " of " + quoteShort(r.Intent.Objective)
-	}
-	switch r.Verdict {
-	case worker.Delivered:
-		return what + " was under way when its owner ended; it was delivered"
-	case worker.NotDelivered:
-		return what + " was under way when its owner ended; it was not delivered"
-	case worker.OnlyPaused:
-		return "the stored goal was paused for " + quoteShort(r.Intent.Then) + ", which was not set when its owner ended; resume the old one, or set the new one again"
-	default:
-		return what + " was under way when its owner ended; whether it was delivered cannot be told"
-	}
-}
-
-func quoteShort(s string) string {
-	const most = 60
-	if r := []rune(s); len(r) > most {
-		s = string(r[:most-1]) + "…"
-	}
-	return "\"" + s + "\""
 }
 
 // observation is what the controller saw last, for a status.

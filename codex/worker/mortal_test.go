@@ -107,9 +107,16 @@ func child(moment string) error {
 		return err
 	}
 	for _, objective := range []string{oldObjective, newObjective} {
-		if _, err := w.SetGoal(ctx, worker.GoalSpec{Objective: objective}); err != nil {
+		set, err := w.SetGoal(ctx, worker.GoalSpec{Objective: objective})
+		if err != nil {
 			return err
 		}
+		// In the same second nothing could be told by its time.
+		tick := time.NewTicker(20 * time.Millisecond)
+		for set.Goal != nil && time.Now().Unix() <= set.Goal.UpdatedAt {
+			<-tick.C
+		}
+		tick.Stop()
 	}
 	die() // the outcome is journalled before anybody is told
 	return nil

@@ -47,7 +47,7 @@ func TestAPauseThatMadeRoomStaysOpenUntilItsGoalIsWritten(t *testing.T) {
 	own := Intent{ID: 2, Thread: "T", Own: true, Method: "thread/goal/set", Status: protocol.ThreadGoalStatusActive}
 	h = historyOf(t, recordIntent, park, recordOutcome, acknowledged, recordIntent, own, recordOutcome, outcomeRecord{Intent: 2, Delivery: "acknowledged"})
 	if h.Cleared != nil || len(h.Open) != 0 {
-		t.Errorf("once the old goal is active again: %+v, open %+v", h.Cleared, h.open)
+		t.Errorf("once the old goal is active again: %+v, open %+v", h.Cleared, h.Open)
 	}
 }
 

@@ -16,7 +16,7 @@ type Verdict string
 const (
 	Delivered    Verdict = "delivered"
 	NotDelivered Verdict = "not delivered"
-	Undetermined Verdict = "undetermined" // what it asks for was there before, or was changed again since
+	Undetermined Verdict = "undetermined" // old and new state look the same, or it was changed again since
 	// OnlyCleared: a complete goal was cleared for a new one, which was not set.
 	OnlyCleared Verdict = "only cleared"
 	// OnlyPaused: a stored active goal was paused for a new one, which was not set.
@@ -29,6 +29,41 @@ type Recovery struct {
 	Intent  Intent               `json:"intent"`
 	Verdict Verdict              `json:"verdict"`
 	Goal    *protocol.ThreadGoal `json:"goal,omitempty"` // as it was read back; nil is none
+}
+
+// String says in one line what was found out.
+func (r Recovery) String() string {
+	what := r.Intent.Method
+	switch {
+	case r.Intent.Then != "":
+		what += " to make room for " + quoted(r.Intent.Then)
+	case r.Intent.Objective != "":
+		what += " of " + quoted(r.Intent.Objective)
+	case r.Intent.Text != "":
+		what += " of " + quoted(r.Intent.Text)
+	}
+	const ended = " was under way when its owner ended; "
+	switch r.Verdict {
+	case Delivered:
+		return what + ended + "it was delivered"
+	case NotDelivered:
+		return what + ended + "it was not delivered"
+	case OnlyCleared:
+		return what + ended + "the complete goal was cleared, the new objective was not set"
+	case OnlyPaused:
+		return what + ended + "the stored goal was paused, the new objective was not set: resume the old one, or set the new one again"
+	default: // Undetermined, and what a newer journal says
+		return what + ended + "whether it was delivered cannot be told"
+	}
+}
+
+// quoted shows the beginning of a text.
+func quoted(s string) string {
+	const most = 60
+	if r := []rune(s); len(r) > most {
+		s = string(r[:most-1]) + "…"
+	}
+	return "\"" + s + "\""
 }
 
 // waitGone waits for the app-server of the last owner to end. Until then a change
@@ -89,8 +124,9 @@ func recoverIntents(ctx context.Context, c *codex.Client, h *history) ([]Recover
 }
 
 // verdict compares the goal read back with what the intent asked for and what was
-// there before. Only the old state proves that nothing came, and only the new one
-// that it did.
+// there before. That nothing came is said only of what nobody has touched since: a
+// goal that looks as before may have been changed and changed back, and no goal
+// may be one that was set and cleared.
 func verdict(in Intent, now *protocol.ThreadGoal) Verdict {
 	if in.Method == protocol.ThreadGoalClearMethod.Name {
 		return clearVerdict(in, now)
@@ -102,7 +138,7 @@ func verdict(in Intent, now *protocol.ThreadGoal) Verdict {
 		return OnlyPaused
 	case asked(in, now) && !asked(in, in.Before):
 		return Delivered
-	case !asked(in, now) && unchanged(in, now):
+	case !asked(in, now) && untouched(in, now):
 		return NotDelivered
 	}
 	return Undetermined
@@ -116,23 +152,24 @@ func clearVerdict(in Intent, now *protocol.ThreadGoal) Verdict {
 		return OnlyCleared
 	case now == nil:
 		return Delivered
-	case now.CreatedAt == in.Before.CreatedAt && now.Objective == in.Before.Objective:
+	case now.CreatedAt == in.Before.CreatedAt && since(in, now.CreatedAt):
 		return NotDelivered
 	}
 	return Undetermined // another goal has been set since
 }
 
-// unchanged reports whether what the intent wanted to change is as it was. A goal
-// that was active has moved on by itself meanwhile; its objective has not.
-func unchanged(in Intent, now *protocol.ThreadGoal) bool {
-	if in.Before == nil || now == nil {
-		return in.Before == now
-	}
-	if now.CreatedAt != in.Before.CreatedAt || now.Objective != in.Before.Objective {
-		return false
-	}
-	return in.Objective != "" || now.Status == in.Before.Status
+// untouched reports whether nothing can have come to the goal since the intent was
+// written. 0.160.1 notes the second of each change.
+func untouched(in Intent, now *protocol.ThreadGoal) bool {
+	before := in.Before
+	return before != nil && now != nil && since(in, now.UpdatedAt) &&
+		now.CreatedAt == before.CreatedAt && now.UpdatedAt == before.UpdatedAt &&
+		now.Objective == before.Objective && now.Status == before.Status
 }
+
+// since reports whether the intent was written in a later second than the one
+// given in Unix seconds, so that its landing would have another one.
+func since(in Intent, second int64) bool { return in.At/1000 > second }
 
 // asked reports whether a goal is as the intent asks for. A goal that was active
 // has moved on by itself meanwhile; then its objective alone tells.

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/codexctl/codexctl/codex"
 	"github.com/codexctl/codexctl/codex/codextest"
+	"github.com/codexctl/codexctl/codex/journal"
 	"github.com/codexctl/codexctl/codex/protocol"
 	"github.com/codexctl/codexctl/codex/worker"
 )
@@ -198,4 +200,47 @@ func TestTheManagersCloseStopsWhatRuns(t *testing.T) {
 	}
 	d.wantEnd(d.wait(op), worker.EndStopped, protocol.ThreadGoalStatusPaused)
 	gate.Open()
+}
+
+func TestAGoalThatCameAndWasClearedElsewhereIsNotCalledUndelivered(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, codextest.Always(codextest.Reply{codextest.Text("Yes.")}))
+	w := d.worker()
+	d.wait(d.prompt(w, "hello"))
+	intent := worker.Intent{
+		ID: 1000, Thread: w.Thread(), Method: "thread/goal/set", Objective: "there and gone", BeforeKnown: true, At: time.Now().UnixMilli(),
+	}
+	if err := w.Close(d.ctx); err != nil {
+		t.Fatal(err)
+	}
+	// What an owner leaves that died before the answer.
+	id, err := worker.Identify(d.key(), d.opts.Codex.Env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, _, _, err := journal.Open(filepath.Join(worker.IdentityDir(d.opts.StateDir, id), "journal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := journal.New("intent", intent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(log.Append(record), log.Close()); err != nil {
+		t.Fatal(err)
+	}
+	// It landed, and another client cleared it.
+	client, err := codex.Start(d.ctx, d.opts.Codex)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := protocol.ThreadGoalSetParams{ThreadID: intent.Thread, Objective: protocol.Some(intent.Objective), Status: protocol.Some(protocol.ThreadGoalStatusPaused)}
+	_, setErr := codex.Call(d.ctx, client, protocol.ThreadGoalSetMethod, set)
+	_, clearErr := codex.Call(d.ctx, client, protocol.ThreadGoalClearMethod, protocol.ThreadGoalClearParams{ThreadID: intent.Thread})
+	if err := errors.Join(setErr, clearErr, client.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if r := d.worker().Recovered(); len(r) != 1 || r[0].Intent.ID != intent.ID || r[0].Verdict != worker.Undetermined {
+		t.Errorf("recovered %+v", r)
+	}
 }
