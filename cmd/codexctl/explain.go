@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-
 )
 
 // explain adds to an unknown delivery what a readback finds. The worker has ended

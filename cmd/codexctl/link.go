@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -112,7 +111,7 @@ func startError(err error) error {
 }
 
 // commandID makes an id that no other command has.
-func commandID() string { return "cli-" + rand.Text() }
+func commandID() string { return control.NewID() }
 
 // close ends the stream, and the ownership where it is this process's.
 func (l *link) close() error {

@@ -25,7 +25,10 @@
 // when a stop comes is refused. Behind a stop that ends the owner as
 // well nothing but another stop is carried out. A command asked for again with the
 // same id is not carried out again and gets the result it had, from this owner or a
-// later one: ids and results are in the worker's journal. A caller that goes away
+// later one: ids and results are in the worker's journal, the newest 1,000
+// results or 256 kB of them. An id that is a UUID of version 7 in lower case and
+// older than those is refused as TOO_OLD; any other id is taken for a new one once
+// its result has left. A caller that goes away
 // changes nothing.
 //
 // A reader that is too slow loses streamed text and is told so by a lagged

@@ -176,6 +176,7 @@ func (fakeEvents) Close() {}
 type memoryLog struct {
 	mu      sync.Mutex
 	records []journal.Record
+	state   journal.State
 	err     error
 }
 
@@ -185,11 +186,22 @@ func (m *memoryLog) Records() []journal.Record {
 	return slices.Clone(m.records)
 }
 
+func (m *memoryLog) Fold(state journal.State) error {
+	m.state = state
+	for _, r := range m.Records() {
+		if err := state.Apply(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (m *memoryLog) Append(r journal.Record) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.err == nil {
-		m.records = append(m.records, r)
+	if m.err != nil {
+		return m.err
 	}
-	return m.err
+	m.records = append(m.records, r)
+	return m.state.Apply(r)
 }

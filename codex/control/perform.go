@@ -42,7 +42,7 @@ func (c *Controller) accept(cmd Command) (wait func() (*Value, error)) {
 	case known:
 		return entry.wait
 	case c.closed, c.leave && cmd.Name != Stop:
-		entry.settle(nil, errRetired())
+		c.ids.drop(entry, nil, errRetired())
 		return entry.wait
 	}
 	j := &job{cmd: cmd, bound: c.w.Status().Operation, entry: entry}
@@ -51,7 +51,7 @@ func (c *Controller) accept(cmd Command) (wait func() (*Value, error)) {
 		// What waits in line was asked for before the stop and is not to begin
 		// after it.
 		for _, waiting := range c.queue {
-			waiting.entry.settle(nil, worker.ErrStopped)
+			c.ids.drop(waiting.entry, nil, worker.ErrStopped)
 		}
 		c.queue = nil
 		c.leave = c.leave || cmd.Owner
@@ -89,7 +89,7 @@ func (c *Controller) lane() {
 		case <-c.ctx.Done():
 			c.mu.Lock()
 			for _, j := range c.queue {
-				j.entry.settle(nil, worker.ErrClosed)
+				c.ids.drop(j.entry, nil, worker.ErrClosed)
 			}
 			c.queue = nil
 			c.mu.Unlock()
@@ -112,7 +112,7 @@ func (c *Controller) carryOut(j *job) {
 	// A stop works with a full disk too: doing it again does no harm.
 	if j.cmd.Name != Stop {
 		if err := c.ids.begin(j.entry); err != nil {
-			j.entry.settle(nil, &Refusal{Code: NotSent, Reason: "not sent, because it could not be noted first: " + err.Error()})
+			c.ids.drop(j.entry, nil, &Refusal{Code: NotSent, Reason: "not sent, because it could not be noted first: " + err.Error()})
 			return
 		}
 	}

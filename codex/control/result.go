@@ -15,6 +15,7 @@ const (
 	ThreadHeld      Code = "THREAD_HELD"      // another client of Codex has the thread; nothing was sent
 	OwnerFinished   Code = "OWNER_FINISHED"   // the operation it was meant for ended first; nothing was sent
 	TooLate         Code = "TOO_LATE"         // there is nothing left to steer, pause or resume
+	TooOld          Code = "TOO_OLD"          // its id is older than the results that are kept; it was not carried out now
 	Stopped         Code = "STOPPED"          // a stop came first; nothing was sent
 	NotSent         Code = "NOT_SENT"         // it never left this side
 	Rejected        Code = "REJECTED"         // Codex refused it
