@@ -29,6 +29,7 @@ type Client struct {
 	stats     counters
 	threads   threadNames // of the reading goroutine
 	server    ServerInfo
+	config    configWarnings
 	direct    bool // callers may write for themselves
 
 	mu     sync.Mutex

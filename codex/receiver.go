@@ -62,7 +62,8 @@ func (rc *receiver) Notification(e *wire.Envelope, guessed bool) bool {
 	subs, wanted := c.hub.wanted(in.name, e)
 	resolved := in.name == protocol.NotifyServerRequestResolved
 	turnEnded := in.name == protocol.NotifyTurnCompleted
-	if guessed && (!wanted || resolved || turnEnded) {
+	config := in.name == protocol.NotifyConfigWarning
+	if guessed && (!wanted || resolved || turnEnded || config) {
 		return false
 	}
 	switch {
@@ -71,7 +72,7 @@ func (rc *receiver) Notification(e *wire.Envelope, guessed bool) bool {
 	case turnEnded:
 		c.asks.turnEnded(e.Payload)
 	}
-	if !wanted {
+	if !wanted && !config {
 		c.hub.skip()
 		return true
 	}
@@ -82,6 +83,13 @@ func (rc *receiver) Notification(e *wire.Envelope, guessed bool) bool {
 		}
 		c.report(&c.stats.undecodable, slog.LevelWarn, "notification does not have the shape of its type", "method", in.name, "error", err)
 		n = &protocol.UnknownNotification{Method: in.name, Params: bytes.Clone(e.Payload)}
+	}
+	if w, ok := n.(*protocol.ConfigWarningNotification); ok {
+		c.config.note(w)
+	}
+	if !wanted {
+		c.hub.skip()
+		return true
 	}
 	c.hub.publish(Event{Method: in.name, Thread: c.threads.name(e.Thread()), Notification: n, size: int32(min(len(e.Payload), 1<<30))}, subs, e, in.droppable)
 	return true

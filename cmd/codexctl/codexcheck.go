@@ -31,7 +31,8 @@ func findCodex(ctx context.Context) (found foundCodex, err error) {
 	return found, &exitError{exitNoCodex, err}
 }
 
-// checkLogin refuses to begin work that the model would refuse for want of a login.
+// checkLogin is errNoLogin where the model would refuse all work for want of a
+// login. Another error says that Codex does not tell.
 func checkLogin(ctx context.Context, c *codex.Client) error {
 	account, err := codex.Call(ctx, c, protocol.AccountReadMethod, protocol.GetAccountParams{})
 	if err != nil {

@@ -108,6 +108,7 @@ func (c *checkup) codex(ctx context.Context, home string) {
 	switch err := unix.Access(home, unix.W_OK|unix.X_OK); {
 	case err == nil:
 		c.ok("codex home", home)
+		c.skills(home)
 	case errors.Is(err, fs.ErrNotExist):
 		c.warn("codex home", home+" does not exist yet", "run: codex login")
 	default:
@@ -133,14 +134,39 @@ func (c *checkup) login(ctx context.Context, path string) {
 	}
 	defer client.Close()
 	c.ok("app-server", "starts")
+	c.config(ctx, client)
 	switch err := checkLogin(ctx, client); {
 	case err == nil:
-		c.ok("login", "there is one, or none is needed")
+		c.ok("login", "there is one, stored and not tried, or none is needed")
 	case errors.Is(err, errNoLogin):
 		c.fail("login", "there is none", "run: codex login", exitFailed)
 	default:
-		c.fail("login", oneLine(err), "run: codex login status", exitFailed)
+		c.warn("login", oneLine(err), "run: codex login status")
 	}
+}
+
+// config tells what Codex says of its configuration by itself.
+func (c *checkup) config(ctx context.Context, client *codex.Client) {
+	var broken *codex.ConfigError
+	switch err := codex.CheckConfig(ctx, client); {
+	case err == nil:
+		c.ok("config", "read")
+	case errors.As(err, &broken):
+		c.fail("config", oneLine(broken), "mend the file: until then Codex runs on its defaults, and codexctl begins no work", exitFailed)
+	default:
+		c.fail("config", oneLine(err), "", exitFailed)
+	}
+}
+
+// skills looks for the directory whose absence has each Codex watch the whole home.
+func (c *checkup) skills(home string) {
+	path := filepath.Join(home, "skills")
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		c.ok("skills", path)
+		return
+	}
+	c.warn("skills", path+" does not exist: each Codex watches all of its home, and wakes all others with each line it logs",
+		"nothing to do: the next start makes it")
 }
 
 // sandbox has Codex run a command in its sandbox that does nothing.

@@ -44,6 +44,7 @@ func becomeOwner(ctx context.Context, at site, thread string, c codexOptions, wo
 	opts.Socket = func(worker.Identity) string { return at.socket }
 	opts.Codex.Handlers, opts.Codex.HandlerTimeout = desk.handlers(), desk.patience
 	opts.WithoutDir = !work
+	opts.AnyConfig = !work
 	o := newOwner(held)
 	if o.manager, err = worker.NewManager(opts); err != nil {
 		return nil, errors.Join(err, held.Close())
@@ -54,7 +55,10 @@ func becomeOwner(ctx context.Context, at site, thread string, c codexOptions, wo
 		o.worker, err = o.manager.Adopt(ctx, at.identity.Key, thread)
 	}
 	if err == nil && work {
-		err = checkLogin(ctx, o.worker.Client())
+		// Where Codex does not tell, the work goes on: a model that wants a login says so.
+		if login := checkLogin(ctx, o.worker.Client()); errors.Is(login, errNoLogin) {
+			err = login
+		}
 	}
 	if err == nil {
 		o.controller, err = control.New(o.worker, control.Owner{PID: os.Getpid(), Socket: at.socket})

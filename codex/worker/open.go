@@ -75,6 +75,9 @@ func (w *Worker) connect(ctx context.Context, h *history) error {
 	if err == nil {
 		err = w.checkHome(client.Server().CodexHome)
 	}
+	if err == nil && !w.opts.AnyConfig {
+		err = codex.CheckConfig(ctx, client)
+	}
 	if err != nil {
 		_ = client.Close()
 		return err

@@ -31,6 +31,10 @@ type Options struct {
 	// pause it or to clear it: Codex needs no directory for that. Their app-server
 	// runs in the state directory. What begins work then fails.
 	WithoutDir bool
+	// AnyConfig goes on when Codex cannot read its configuration and runs on its
+	// defaults: enough to look at a thread, to pause and to clear its goal. Without
+	// it the worker is not opened then, and the error is a [codex.ConfigError].
+	AnyConfig bool
 	// Socket names the control socket of a worker, for those who find it owned.
 	// Nil is none.
 	Socket func(Identity) string
