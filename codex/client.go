@@ -57,6 +57,7 @@ func connect(t Transport, o Options) *Client {
 	c.flight = newFlight(o.MaxInFlight, &c.stats)
 	c.flight.finished = c.finished
 	c.flight.giveUp = func(id uint64) { c.stream.GiveUp(id) }
+	c.flight.behind = c.Pending
 	c.asks = newAsks(c)
 	c.trace = newTracer(o.Trace, &c.stats)
 	lines := wire.NewLineReader(t, o.MaxLine, c.hub.flush)
@@ -253,7 +254,7 @@ func (c *Client) cause(read, exit error) error {
 
 // Close ends the app-server: its input is closed, and if it does not end by that it gets SIGTERM and then, with all it has
 // started, SIGKILL. When Close returns the process is gone and no goroutine of the client is left but a handler that does
-// not heed its context. Requests not yet written are NotSent, those without an answer Unknown. It may be called again.
+// not heed its context, and one that waits for a Write of Options.Trace that has not returned within a second. Requests not yet written are NotSent, those without an answer Unknown. It may be called again.
 func (c *Client) Close() error {
 	c.end(ErrClosed)
 	c.flight.close(ErrClosed)
@@ -315,6 +316,14 @@ func (c *Client) Server() ServerInfo { return c.server }
 func (c *Client) ExecutableReplaced() bool {
 	p, ok := c.transport.(*process)
 	return ok && p.executable.replaced()
+}
+
+// Pending reports whether something that the app-server has written is still to be read or to be handed to subscriptions.
+// Who judges a deadline of its own asks first: after a suspension of this process much may wait there. It is false for a
+// Transport that cannot tell.
+func (c *Client) Pending() bool {
+	p, ok := c.transport.(interface{ Pending() bool })
+	return ok && !c.gone() && p.Pending()
 }
 
 // Subscribe begins to queue events, from the next frame on. A subscription that is not read any more should be closed.

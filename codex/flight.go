@@ -11,6 +11,11 @@ const (
 	controlSlots = 2 // of the requests in flight, kept for control methods
 	maxRetries   = 5
 	firstPause   = 50 * time.Millisecond
+
+	// A request whose time is over is looked at so often while there is still something to be read. They are counted and not
+	// timed: a process that was suspended finds its answers in the pipe, and its deadlines passed.
+	deadlineLooks = 200
+	lookAgain     = 5 * time.Millisecond
 )
 
 // flight holds every request that has no outcome yet and says which is written next. Every change of a request's phase is
@@ -20,6 +25,7 @@ type flight struct {
 	reserved int // of these, for control
 	stats    *counters
 	finished func(*request)      // tells the outcome to whom it concerns; called without the lock
+	behind   func() bool         // something was written to us and not yet taken in
 	giveUp   func(wireID uint64) // forgets a request that was sent and waits no longer
 
 	mu      sync.Mutex
@@ -187,10 +193,27 @@ func (f *flight) answered(r *request, outcome *Reply) bool {
 	return f.settle(r, outcome, writing, sent)
 }
 
-// expire ends a request whose time is over. The write of one that is being written has the same deadline.
+// expire ends a request whose time is over, unless its answer may be there already and was not yet read. The write of one
+// that is being written has the same deadline.
 func (f *flight) expire(r *request) {
+	if f.behind() && f.lookLater(r) {
+		return
+	}
 	_ = f.settle(r, r.failure(NotSent, ErrDeadline), waiting, admitted, resting) ||
 		f.settle(r, r.failure(Unknown, ErrDeadline), sent)
+}
+
+// lookLater has expire called again soon, but not for ever: a server that floods us must not hold up a deadline.
+func (f *flight) lookLater(r *request) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if r.phase != sent || r.looks >= deadlineLooks {
+		return false
+	}
+	r.looks++
+	r.timer.Stop()
+	r.timer = time.AfterFunc(lookAgain, func() { f.expire(r) })
+	return true
 }
 
 // withdraw takes back a request that was not written yet.

@@ -13,6 +13,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	frozenMain()
 	codextest.PeerMain()
 	goleak.VerifyTestMain(m)
 }

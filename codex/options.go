@@ -51,7 +51,7 @@ type Options struct {
 	// block. What comes again and again is logged the 1st, 2nd, 4th, 8th … time. Nil discards all.
 	Logger *slog.Logger
 	// Trace gets every frame of both directions as one JSON line, secrets masked. It is written to by one goroutine. A
-	// writer that cannot keep up loses frames, which is said in the trace; it never holds up the connection.
+	// writer that cannot keep up loses frames, which is said in the trace; it never holds up the connection, and Close for a second at most.
 	Trace io.Writer
 
 	// Dial supplies the app-server instead of starting one; Path, Args, Dir and Env are not used then.

@@ -8,12 +8,14 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/codexctl/codexctl/codex/internal/outer"
 	"github.com/codexctl/codexctl/codex/internal/wire"
+	"golang.org/x/sys/unix"
 )
 
 // drainTime is how long the pipes are still read after the app-server is gone. Whatever it wrote is there already; only a
@@ -50,10 +52,14 @@ type process struct {
 	stdin      *os.File
 	raw        syscall.RawConn // of stdin
 	stdout     *os.File
+	output     syscall.RawConn // stdout
 	stderr     tail
 	reaped     atomic.Bool
 	done       chan struct{}
 	err        error // set before done is closed
+
+	mu      sync.Mutex
+	drained bool // stdout was found empty, and all that came before has been dealt with
 }
 
 // spawn starts `codex app-server`. ctx bounds nothing but the start itself.
@@ -105,11 +111,12 @@ func spawn(ctx context.Context, path string, o *Options) (*process, error) {
 		}
 		return nil, fmt.Errorf("start %s app-server: %w", path, err)
 	}
-	raw, err := in.SyscallConn()
-	if err != nil {
+	raw, err1 := in.SyscallConn()
+	output, err2 := out.SyscallConn()
+	if err := errors.Join(err1, err2); err != nil {
 		panic("codex: a pipe is no file: " + err.Error())
 	}
-	p := &process{cmd: cmd, executable: executable, stdin: in, raw: raw, stdout: out, done: make(chan struct{})}
+	p := &process{cmd: cmd, executable: executable, stdin: in, raw: raw, stdout: out, output: output, done: make(chan struct{})}
 	// The child cannot vanish before it is waited for, so its start time is there to be read.
 	if p.id, err = IdentifyProcess(cmd.Process.Pid); err != nil {
 		p.id = ProcessID{PID: cmd.Process.Pid}
@@ -137,12 +144,46 @@ func spawn(ctx context.Context, path string, o *Options) (*process, error) {
 	return p, nil
 }
 
-func (p *process) Read(b []byte) (int, error) {
-	n, err := p.stdout.Read(b)
-	if err != nil && (errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, os.ErrClosed)) {
-		err = io.EOF
+// Read is called when all that was read before has been dealt with, and notes in one step with the reading whether there
+// was nothing more: see Pending.
+func (p *process) Read(b []byte) (n int, err error) {
+	failed := p.output.Read(func(fd uintptr) bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for {
+			if n, err = syscall.Read(int(fd), b); err != syscall.EINTR {
+				break
+			}
+		}
+		p.drained = err == syscall.EAGAIN
+		return !p.drained
+	})
+	switch {
+	case failed != nil && !errors.Is(failed, os.ErrDeadlineExceeded) && !errors.Is(failed, os.ErrClosed):
+		return 0, failed
+	case failed != nil, n == 0 && err == nil && len(b) > 0:
+		return 0, io.EOF
+	case err != nil:
+		return 0, os.NewSyscallError("read", err)
 	}
-	return n, err
+	return n, nil
+}
+
+// Pending reports whether something that the app-server has written waits to be read, or was read and not yet dealt with.
+func (p *process) Pending() (pending bool) {
+	_ = p.output.Control(func(fd uintptr) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		pending = !p.drained
+		for !pending {
+			n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+			pending = n > 0
+			if err != unix.EINTR {
+				break
+			}
+		}
+	})
+	return pending
 }
 
 func (p *process) Write(b []byte) (int, error) { return p.stdin.Write(b) }

@@ -289,3 +289,17 @@ func TestEndedContextIsNoticedAmongManyEvents(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 }
+
+func TestClosedSubscriptionGivesNothingMoreOut(t *testing.T) {
+	peer := codextest.NewPeer(codextest.On(trigger).Flood(10, "some/day", nil).Answer(map[string]any{"data": []string{}}))
+	c := start(t, peer, codex.Options{})
+	s := c.Subscribe(codex.SubscribeOptions{})
+	if _, err := codex.Call(t.Context(), c, protocol.ThreadLoadedListMethod, protocol.ThreadLoadedListParams{}); err != nil {
+		t.Fatal(err)
+	}
+	next(t, s) // and with it all ten were taken from the queue
+	s.Close()
+	if e, err := s.Next(t.Context()); !errors.Is(err, codex.ErrSubscriptionClosed) {
+		t.Errorf("%+v, %v", e, err)
+	}
+}

@@ -29,6 +29,7 @@ type request struct {
 	timer   *time.Timer
 	rest    *time.Timer
 	retries int
+	looks   int       // at its passed deadline
 	refusal *RPCError // of a read that is tried again
 	outcome *Reply    // set once, before the phase finished is seen
 }

@@ -55,6 +55,8 @@ type Subscription struct {
 	deaf    bool
 	wake    chan struct{}
 
+	closed atomic.Bool // by Close: what is left of batch is gone
+
 	heldEvents atomic.Int64 // taken from queue and not yet given out
 	heldBytes  atomic.Int64
 
@@ -72,6 +74,9 @@ const spareEvents = 512
 // returned has had its reply. Next must not be called by two goroutines at once.
 func (s *Subscription) Next(ctx context.Context) (Event, error) {
 	for {
+		if s.closed.Load() {
+			s.batch = nil
+		}
 		if len(s.batch) > 0 {
 			return s.take(), nil
 		}
@@ -135,8 +140,10 @@ func (s *Subscription) refillLocked() {
 	s.bytes = 0
 }
 
-// Close ends the subscription. Events not yet taken are gone.
+// Close ends the subscription. Events not yet taken are gone: the next Next, and one that waits, returns
+// [ErrSubscriptionClosed], or why the subscription had ended before.
 func (s *Subscription) Close() {
+	s.closed.Store(true)
 	s.hub.remove(s)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,6 +153,13 @@ func (s *Subscription) Close() {
 	}
 	s.deaf = true
 	s.wakeLocked()
+}
+
+// Idle reports whether nothing is queued and Next is waiting for more.
+func (s *Subscription) Idle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.waiting && len(s.queue) == 0 && s.lagged == 0
 }
 
 // wants decides by method and thread, without the lock: the reading goroutine is the only caller.

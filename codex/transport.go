@@ -5,6 +5,9 @@ import "time"
 // Transport is a running app-server as the client sees it. [Start] spawns one unless Options.Dial supplies another, such as
 // a codextest.Peer.
 //
+// If it has a method Pending() bool, that says whether something waits to be read, or was read and not yet dealt with, which
+// is over when Read is called again and finds nothing. A deadline is not judged before then.
+//
 // Read is called from one goroutine and Write from another; the rest from any. Write takes a whole line: it writes it or
 // says how many bytes went out before the error.
 type Transport interface {

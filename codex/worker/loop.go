@@ -22,6 +22,7 @@ type loop struct {
 	waiting map[lifecycle.Ticket]chan<- answered
 	frames  map[codex.CallID]written
 	timers  map[lifecycle.Timer]time.Time
+	looks   int // at a timer that is due, while the wire is not quiet
 	intents int // intents journalled so far, over all owners
 
 	configured configured
@@ -78,7 +79,7 @@ func (l *loop) run() {
 		case f := <-l.children.seen:
 			l.restSeen(f)
 		case <-alarm.C:
-			l.ring()
+			l.alarm(pumped)
 		case <-idle.C:
 			if l.state.Op == nil && len(l.waiting) == 0 && !l.feed.watched() {
 				l.err = ErrClosed
