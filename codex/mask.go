@@ -3,92 +3,11 @@ package codex
 import (
 	"bytes"
 	"io"
-	"regexp"
 	"strings"
 
 	"github.com/codexctl/codexctl/codex/protocol"
 	"github.com/go-json-experiment/json/jsontext"
 )
-
-const masked = "[masked]"
-
-// secretNames are members whose strings are secrets, in lower case without '_' and '-'. Those of the protocol are
-// LoginAccountParams, ChatgptAuthTokensRefreshResponse, EnvironmentAddParams, the pairing, OAuth and verification types;
-// the others occur in configuration, headers and environments.
-var secretNames = map[string]bool{
-	"authorization": true, "proxyauthorization": true, "cookie": true, "setcookie": true, "signature": true,
-	"accesskeyid": true, "authurl": true, "authorizationurl": true, "usercode": true, "devicecode": true,
-	"pairingcode": true, "manualpairingcode": true, "codeverifier": true,
-}
-
-// secretEndings mark a member by the end of its name: OPENAI_API_KEY, bearer_token, clientSecret.
-var secretEndings = []string{"token", "apikey", "accesskey", "secretkey", "privatekey", "secret", "password", "passphrase", "credential"}
-
-func secretName(name string) bool {
-	name = strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
-	if secretNames[name] {
-		return true
-	}
-	for _, end := range secretEndings {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return false
-}
-
-// secretTexts are keys and tokens that are known by their look, wherever they stand. Each begins with a literal, which is
-// searched for first: a regular expression over a history of many megabytes would take minutes.
-var secretTexts = []struct {
-	begin string
-	rest  *regexp.Regexp // what follows it
-}{
-	{"sk-", regexp.MustCompile(`^[A-Za-z0-9_-]{16,}`)},
-	{"eyJ", regexp.MustCompile(`^[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(\.[A-Za-z0-9_-]*)?`)},
-	{"ghp_", regexp.MustCompile(`^[A-Za-z0-9]{20,}`)},
-	{"gho_", regexp.MustCompile(`^[A-Za-z0-9]{20,}`)},
-	{"ghs_", regexp.MustCompile(`^[A-Za-z0-9]{20,}`)},
-	{"ghu_", regexp.MustCompile(`^[A-Za-z0-9]{20,}`)},
-	{"ghr_", regexp.MustCompile(`^[A-Za-z0-9]{20,}`)},
-	{"github_pat_", regexp.MustCompile(`^[A-Za-z0-9_]{20,}`)},
-	{"xox", regexp.MustCompile(`^[abprs]-[A-Za-z0-9-]{10,}`)},
-	{"AKIA", regexp.MustCompile(`^[0-9A-Z]{16}`)},
-	{"Bearer ", regexp.MustCompile(`^[A-Za-z0-9._~+/=-]{8,}`)},
-	{"bearer ", regexp.MustCompile(`^[A-Za-z0-9._~+/=-]{8,}`)},
-}
-
-func maskText(s string) string {
-	for _, secret := range secretTexts {
-		if !strings.Contains(s, secret.begin) {
-			continue
-		}
-		var out strings.Builder
-		for rest, last := s, byte(0); ; {
-			i := strings.Index(rest, secret.begin)
-			if i < 0 {
-				out.WriteString(rest)
-				break
-			}
-			if i > 0 {
-				last = rest[i-1]
-			}
-			end := i + len(secret.begin)
-			if n := len(secret.rest.FindString(rest[end:])); n > 0 && !isWord(last) {
-				out.WriteString(rest[:i] + masked)
-				end += n
-			} else {
-				out.WriteString(rest[:end])
-			}
-			last, rest = rest[end-1], rest[end:]
-		}
-		s = out.String()
-	}
-	return s
-}
-
-func isWord(b byte) bool {
-	return b == '_' || '0' <= b && b <= '9' || 'A' <= b && b <= 'Z' || 'a' <= b && b <= 'z'
-}
 
 // masker masks the secrets of a sequence of frames. It remembers which server requests ask a person for a secret.
 type masker struct{ secretAsks map[string]bool }
@@ -115,21 +34,29 @@ func (m *masker) frame(line []byte, sent bool) ([]byte, bool) {
 		case kind == '}' || kind == ']':
 			levels = levels[:len(levels)-1]
 			if len(levels) > 0 {
+				levels[len(levels)-1].next = false
 				levels[len(levels)-1].passed()
 			}
 		case top != nil && top.object && !top.value:
-			top.named(tok.String(), all)
+			name := tok.String()
+			top.named(name, all)
+			if clean := maskText(name); clean != name {
+				tok = jsontext.String(clean)
+			}
 		default:
 			if kind == '"' {
 				text := tok.String()
-				if top != nil && top.isSecret() {
+				if top != nil && (top.isSecret() || top.pair && strings.Contains(text, ":")) {
 					tok = jsontext.String(masked)
 				} else if clean := maskText(text); clean != text {
 					tok = jsontext.String(clean)
 				}
 				top.saw(text)
+			} else if kind == '0' && top != nil && top.isSecret() && !top.counts {
+				tok = jsontext.String(masked)
 			}
 			if top != nil {
+				top.next = top.next && kind == '"'
 				top.passed()
 			}
 		}
@@ -170,22 +97,36 @@ type maskLevel struct {
 	value  bool // the name has been read
 	name   string
 	member bool // the member is secret
-	keyed  bool // keyPath named a secret, so "value" is one
+	keyed  bool // another member named a secret, so "value" is one
+	counts bool // the member is a number of tokens, unless it is a string
+	next   bool // the element before named a secret, so the next one is one
+	pair   bool // likewise, if it is a user and a password
 }
 
-func (l *maskLevel) isSecret() bool { return l.secret || l.member }
+func (l *maskLevel) isSecret() bool { return l.secret || l.member || l.next }
 
 func (l *maskLevel) named(name string, answers bool) {
 	l.value, l.name = true, name
 	l.member = secretName(name) || name == "value" && l.keyed || answers && name == "answers"
+	plain := plainName(name)
+	l.counts = strings.HasSuffix(plain, "tokens") && plain != "tokens" // inputTokens
 }
 
-// saw notes the string value of a member: config/value/write names what it writes beside it.
+// saw notes a string that names what stands beside it: the path that config/value/write writes to, the name of a header or
+// variable, and in an array the element in front, as in ["Authorization", "Token x"] and ["-u", "me:x"].
 func (l *maskLevel) saw(text string) {
-	if l != nil && l.object && l.name == "keyPath" {
-		path := strings.Trim(text, `"'`)
-		l.keyed = secretName(path[strings.LastIndexByte(path, '.')+1:])
+	if l == nil {
+		return
+	}
+	path := strings.Trim(text, `"'`)
+	names := secretName(path[strings.LastIndexByte(path, '.')+1:])
+	switch {
+	case !l.object:
+		l.next = !l.next && names
+		l.pair = text == "-u" || text == "--user"
+	case l.name == "keyPath" || l.name == "name" || l.name == "key" || l.name == "header":
+		l.keyed = names
 	}
 }
 
-func (l *maskLevel) passed() { l.value, l.member = false, false }
+func (l *maskLevel) passed() { l.value, l.member, l.counts = false, false, false }

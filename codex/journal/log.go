@@ -22,6 +22,9 @@
 // Read needs no lock and never changes the file.
 //
 // A Log may be used from any goroutine. linux and darwin only.
+//
+// What is appended stands in the file as it is, prompts and objectives included:
+// nothing is masked. The file is for its owner alone (0600).
 package journal
 
 import (
