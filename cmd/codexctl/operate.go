@@ -176,6 +176,9 @@ func (o *operateOptions) acknowledged(show show, cmd control.Command, value *con
 
 // answer prints a prompt's answer as soon as its own turn has ended.
 func (o *operateOptions) answer(f *follower) {
+	if f.turn != nil && f.turn.OnlyCommentary {
+		_ = f.show.note("the turn has ended without an answer: all that was said was on the way to one")
+	}
 	if o.json || f.turn == nil || f.turn.Answer == "" {
 		return
 	}

@@ -25,7 +25,8 @@ EVENTS
   goal.updated        goal, turn
   goal.cleared
   turn.started        turn
-  turn.ended          turn, status "completed", "interrupted" or "failed", error, answer
+  turn.ended          turn, status "completed", "interrupted" or "failed", error, answer,
+                      only_commentary: it spoke, and nothing of it was an answer
   item.started        turn, item, type, summary, native (the item as Codex sent it)
   item.completed      the same
   text                turn, item, text: a piece of a message that is being written

@@ -86,7 +86,7 @@ type OperationEnded struct {
 	Operation Operation  `json:"operation"`
 	End       string     `json:"end"`    // complete, done, failed, blocked, usageLimited, budgetLimited, paused, cleared, stopped, interrupted, stalled, disconnected
 	Goal      *Goal      `json:"goal"`   // null: no goal, or none known
-	Answer    string     `json:"answer"` // the last message of its last turn
+	Answer    string     `json:"answer"` // of its last turn, as in TurnEnded
 	TurnError *TurnError `json:"turn_error"`
 	Why       string     `json:"why"` // in words, what stopped it and what to do; "" the end says all
 }
@@ -110,7 +110,9 @@ type TurnEnded struct {
 	Turn   string     `json:"turn"`
 	Status string     `json:"status"` // completed, interrupted or failed
 	Error  *TurnError `json:"error"`
-	Answer string     `json:"answer"` // its last message
+	Answer string     `json:"answer"` // its last final answer, else its last message without a phase; "" none
+	// OnlyCommentary says that it spoke, and only on its way: that is no answer.
+	OnlyCommentary bool `json:"only_commentary"`
 }
 
 // ItemStarted tells of an item that Codex works on.

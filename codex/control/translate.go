@@ -71,8 +71,8 @@ func endedOf(op *worker.Operation, out worker.Outcome) *OperationEnded {
 
 // translator turns a worker's events into the wire's, one subscription's worth.
 type translator struct {
-	thread string // the worker's
-	answer string // the last message of the running turn
+	thread string        // the worker's
+	answer worker.Answer // of the running turn, so far
 }
 
 func (t *translator) events(e worker.Event) []Payload {
@@ -117,16 +117,15 @@ func (t *translator) notification(n protocol.Notification) []Payload {
 	case *protocol.ThreadGoalClearedNotification:
 		return []Payload{&GoalCleared{}}
 	case *protocol.TurnStartedNotification:
-		t.answer = ""
+		t.answer = worker.Answer{}
 		return []Payload{&TurnStarted{Turn: n.Turn.ID}}
 	case *protocol.TurnCompletedNotification:
-		return []Payload{&TurnEnded{Turn: n.Turn.ID, Status: string(n.Turn.Status), Error: turnErrorOf(n.Turn.Error), Answer: t.answer}}
+		return []Payload{&TurnEnded{Turn: n.Turn.ID, Status: string(n.Turn.Status), Error: turnErrorOf(n.Turn.Error),
+			Answer: t.answer.Text(), OnlyCommentary: t.answer.OnlyCommentary()}}
 	case *protocol.ItemStartedNotification:
 		return []Payload{&ItemStarted{itemOf(n.TurnID, n.Item)}}
 	case *protocol.ItemCompletedNotification:
-		if m, ok := n.Item.Arm.(*protocol.ThreadItemAgentMessage); ok {
-			t.answer = m.Text
-		}
+		t.answer.Take(n.Item)
 		return []Payload{&ItemCompleted{itemOf(n.TurnID, n.Item)}}
 	case *protocol.AgentMessageDeltaNotification:
 		return []Payload{&TextDelta{Turn: n.TurnID, Item: n.ItemID, Text: n.Delta}}

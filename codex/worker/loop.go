@@ -32,7 +32,7 @@ type loop struct {
 
 	ops    map[int]*Operation
 	backs  []lifecycle.Effect // to be done once the app-server is gone
-	answer string             // the last agent message of the running turn
+	answer Answer             // of the running turn, so far
 	last   *TurnResult
 
 	children children
@@ -182,13 +182,11 @@ func (l *loop) note(n protocol.Notification) {
 		l.inForce = updatedSettings(n.ThreadSettings)
 		l.publishStatus()
 	case *protocol.TurnStartedNotification:
-		l.answer = ""
+		l.answer = Answer{}
 	case *protocol.ItemCompletedNotification:
-		if m, ok := n.Item.Arm.(*protocol.ThreadItemAgentMessage); ok {
-			l.answer = m.Text
-		}
+		l.answer.Take(n.Item)
 	case *protocol.TurnCompletedNotification:
-		l.last = &TurnResult{ID: n.Turn.ID, Status: n.Turn.Status, Answer: l.answer, Error: n.Turn.Error}
+		l.last = &TurnResult{ID: n.Turn.ID, Status: n.Turn.Status, Answer: l.answer.Text(), OnlyCommentary: l.answer.OnlyCommentary(), Error: n.Turn.Error}
 		if op := l.ops[l.owner()]; op != nil {
 			op.turnEnded(*l.last)
 		}

@@ -81,8 +81,10 @@ func (o Outcome) AtRest() bool {
 type TurnResult struct {
 	ID     string
 	Status protocol.TurnStatus
-	Answer string              // the last agent message of the turn; "" none
+	Answer string              // see [Answer]; "" none
 	Error  *protocol.TurnError // the native error of a failed turn
+	// OnlyCommentary says that there is no answer, although the model spoke on its way.
+	OnlyCommentary bool
 }
 
 func newOperation(w *Worker, began lifecycle.Began) *Operation {
