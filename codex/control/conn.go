@@ -22,7 +22,7 @@ const sendTimeout = 30 * time.Second
 // errLineTooLong is a line of more than the reader's limit; it has been skipped.
 var errLineTooLong = errors.New("the line is too long")
 
-// Conn is a caller's end of a control stream. One goroutine uses it at a time.
+// Conn is a caller's end of a control stream. One goroutine may be in Next, or in Do, while others send.
 type Conn struct {
 	conn  net.Conn
 	in    lineReader
