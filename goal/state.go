@@ -116,7 +116,7 @@ func Why(g *protocol.ThreadGoal, failed *protocol.TurnError) string {
 	switch State(g.Status) {
 	case Blocked:
 		if failed != nil {
-			return "a turn failed: " + failed.Message + "; resume tries once more"
+			return "a turn failed: " + failed.Message + "; " + remedy(failed)
 		}
 		return "the model says it cannot go on; edit the objective or give it what it lacks, then resume"
 	case UsageLimited:

@@ -67,6 +67,34 @@ func TestBlockedGoalSaysWhoBlockedIt(t *testing.T) {
 	}
 }
 
+func TestAFailedTurnIsTriedAgainOnlyWhereThatMayHelp(t *testing.T) {
+	status := func(code uint16) *uint16 { return &code }
+	for _, row := range []struct {
+		info protocol.CodexErrorInfoArm
+		want string
+	}{
+		{protocol.CodexErrorInfoServerOverloaded, "cut; resume tries once more"},
+		{protocol.CodexErrorInfoInternalServerError, "cut; resume tries once more"},
+		{&protocol.CodexErrorInfoResponseTooManyFailedAttempts{HTTPStatusCode: status(429)}, "cut; resume tries once more"},
+		{&protocol.CodexErrorInfoResponseStreamDisconnected{}, "cut; resume tries once more"},
+		{&protocol.CodexErrorInfoHTTPConnectionFailed{HTTPStatusCode: status(401)}, "run: codex login, then resume"},
+		{protocol.CodexErrorInfoUnauthorized, "run: codex login, then resume"},
+		{protocol.CodexErrorInfoBadRequest, "the same one would be again"},
+		{&protocol.CodexErrorInfoHTTPConnectionFailed{HTTPStatusCode: status(400)}, "the same one would be again"},
+		{protocol.CodexErrorInfoOther, "helps only if the request itself was not refused"},
+		{protocol.CodexErrorInfoContextWindowExceeded, "compact it first"},
+	} {
+		failed := &protocol.TurnError{Message: "cut", CodexErrorInfo: &protocol.CodexErrorInfo{Arm: row.info}}
+		got := goal.Why(of(protocol.ThreadGoalStatusBlocked), failed)
+		if !strings.Contains(got, row.want) {
+			t.Errorf("%+v: got %q, want %q", row.info, got, row.want)
+		}
+		if again := strings.HasSuffix(got, "resume tries once more"); again != strings.HasSuffix(row.want, "resume tries once more") {
+			t.Errorf("%+v: got %q", row.info, got)
+		}
+	}
+}
+
 func TestFiguresAreForPeople(t *testing.T) {
 	budget := int64(5000)
 	g := of(protocol.ThreadGoalStatusActive)
