@@ -90,7 +90,7 @@ func (l *loop) keepSettings() error {
 // hold journals what an operation is given when it begins, and takes that back when
 // it has ended in order: what a lost connection cut off is to be recovered.
 func (l *loop) hold(effect lifecycle.Effect) {
-	now := l.held
+	var now *held
 	switch e := effect.(type) {
 	case lifecycle.Began:
 		now = heldOf(l.opts)
@@ -98,7 +98,6 @@ func (l *loop) hold(effect lifecycle.Effect) {
 		if e.Outcome.End == lifecycle.EndDisconnected {
 			return
 		}
-		now = nil
 	default:
 		return
 	}
