@@ -16,7 +16,8 @@ EVENTS
   command.result      id, outcome {result "ok" or "refused", value, refused {code, reason}}
                       value: operation, goal, note, end, status, commands; only those that
                       say something. code: MALFORMED, BUSY, THREAD_HELD,
-                      OWNER_FINISHED, TOO_OLD, TOO_LATE, STOPPED, NOT_SENT, REJECTED, DELIVERY_UNKNOWN, DISCONNECTED, FAILED
+                      OWNER_FINISHED, TOO_OLD, TOO_LATE, STOPPED, NOT_SENT,
+                      REJECTED, DELIVERY_UNKNOWN, DISCONNECTED, FAILED
   operation.started   operation {id, kind "goal" or "prompt"}, adopted
   operation.changed   operation: a prompt's, which pursues a goal from now on
   operation.ended     operation, end, goal, answer, turn_error, why. end: complete, done,

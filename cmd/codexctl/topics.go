@@ -52,7 +52,8 @@ const topicEnvironment = `These environment variables are read:
   TERM               "dumb": no colours and no redrawing
 
 Codex inherits the environment, but for what an outer Codex marks its commands with:
-CODEX_THREAD_ID, CODEX_NETWORK_PROXY_ACTIVE, CODEX_SANDBOX*, CODEX_INTERNAL_*, CODEX_MANAGED_*.
+CODEX_THREAD_ID, CODEX_NETWORK_PROXY_ACTIVE, CODEX_SANDBOX*, CODEX_INTERNAL_*,
+CODEX_MANAGED_*.
 
 What is kept under CODEXCTL_STATE holds prompts and objectives as they were written, for
 your eyes only (mode 0600). A --trace hides what looks like a secret or is called one, but
