@@ -46,6 +46,9 @@ func runWatch(ctx context.Context, o *watchOptions) (err error) {
 	if errors.Is(err, control.ErrNoOwner) {
 		return errors.New("nobody owns this session now, so there is nothing to watch; codexctl status shows what is stored")
 	}
+	if err != nil && ctx.Err() != nil {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -54,6 +57,10 @@ func runWatch(ctx context.Context, o *watchOptions) (err error) {
 	var first view.State
 	var early []control.Event // the status and what came before it
 	value, err := link.askEach(ctx, control.Command{ID: commandID(), Name: control.Status}, func(e control.Event) { early = append(early, e) })
+	if ctx.Err() != nil { // told to go before the answer came
+		o.streams.hurry()
+		return nil
+	}
 	if err != nil {
 		return err
 	}
